@@ -1,0 +1,116 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// The layers, strictly downward: programs, adapters, pure decisions and parsers, C wrappers.
+// scripts/check-imports.sh fails the check when an import breaks them. docs/ARCHITECTURE.md has the picture.
+
+// MARK: C libraries from Debian, each imported by exactly one wrapper
+
+func system(_ name: String, pkgConfig: String, package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let systemLibraries: [Target] = [
+    system("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
+    system("CBluetooth", pkgConfig: "bluez", package: "libbluetooth-dev"),
+    system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+    system("CSystemd", pkgConfig: "libsystemd", package: "libsystemd-dev"),
+    system("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+    system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+    system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+    system("CINI", pkgConfig: "inih", package: "libinih-dev"),
+]
+
+// MARK: helpers: every target of a kind gets the same settings
+
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+// MARK: the layers
+
+let wrappers: [Target] = [
+    .target(name: "CLinux"),
+    library("DBus", ["CDBus", "CLinux"]),
+    library("BluetoothManagement", ["CBluetooth", "CLinux"]),
+    library("SQLite", ["CSQLite"]),
+    library("Systemd", ["CSystemd"]),
+    library("HTTPClient", ["CCurl"]),
+    library("HTTPServer", ["CMicrohttpd"]),
+    library("Compression", ["CZlib"]),
+    library("INIFile", ["CINI"]),
+]
+
+let decisions: [Target] = [
+    library("BandProfile"),
+    library("GatewayModel", ["BandProfile"]),
+    library("HistorySync", ["BandProfile", "GatewayModel"]),
+    library("BandModel", ["BandProfile"]),
+    library("BlueZModel", ["BandProfile"]),
+    library("IngestAPI"),
+    library("UploadDecisions", ["IngestAPI"]),
+    library("GatewayConfiguration", ["BandProfile", "GatewayModel"]),
+    library("CommandLineText", ["BandProfile", "GatewayModel"]),
+]
+
+let adapters: [Target] = [
+    library("BlueZ", ["DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
+    library("Store", ["SQLite", "GatewayModel", "BandProfile", "CLinux"]),
+    library("Uplink", ["HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
+    library("IngestService", ["HTTPServer", "Compression", "SQLite", "IngestAPI"]),
+    library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
+    library("GatewayBus", ["DBus", "GatewayModel"]),
+    library(
+        "Gateway",
+        [
+            "BlueZ", "Store", "Uplink", "GatewayBus", "Systemd", "INIFile", "HistorySync",
+            "GatewayModel", "GatewayConfiguration", "BandProfile",
+        ]),
+]
+
+let programs: [Target] = [
+    program("bandferryd", ["Gateway"]),
+    program(
+        "bandferry",
+        ["GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText"]),
+    program("bandferry-ingest", ["IngestService", "Systemd"]),
+    program("bandsim", ["BandSimulator", "BandModel"]),
+]
+
+// Unit tests run anywhere, also in a bare chroot. System tests start real buses, daemons and servers.
+let unitTests: [Target] = [
+    tests("BandProfileTests", ["BandProfile"]),
+    tests("HistorySyncTests", ["HistorySync", "BandModel", "BandProfile", "GatewayModel"]),
+    tests("BandModelTests", ["BandModel", "BandProfile"]),
+    tests("BlueZModelTests", ["BlueZModel"]),
+    tests("IngestAPITests", ["IngestAPI"]),
+    tests("UploadDecisionsTests", ["UploadDecisions", "IngestAPI"]),
+    tests("GatewayConfigurationTests", ["GatewayConfiguration", "INIFile"]),
+    tests("SQLiteTests", ["SQLite"]),
+    tests("StoreTests", ["Store", "SQLite", "GatewayModel", "BandProfile"]),
+    tests("CompressionTests", ["Compression"]),
+    tests("IngestServiceTests", ["IngestService", "HTTPClient", "IngestAPI", "Compression"]),
+    tests("UplinkTests", ["Uplink", "Store", "HTTPServer", "UploadDecisions", "IngestAPI", "GatewayModel"]),
+    tests("DBusTests", ["DBus"]),
+    tests("CommandLineTests", ["GatewayModel", "CommandLineText"]),
+]
+
+let systemTests: [Target] = [
+    tests("BandSimulatorSystemTests", ["BandSimulator", "DBus"]),
+    tests("BlueZSystemTests", ["BlueZ", "BandSimulator", "DBus"]),
+    tests("GatewaySystemTests", ["Gateway", "BandSimulator", "Store", "IngestService"]),
+]
+
+let package = Package(
+    name: "bandferry",
+    products: programs.map { .executable(name: $0.name, targets: [$0.name]) },
+    targets: systemLibraries + wrappers + decisions + adapters + programs + unitTests + systemTests
+)

@@ -1,0 +1,2 @@
+// PLAN: JSON models of the ingest API, Codable by FoundationEssentials.
+import FoundationEssentials
