@@ -56,6 +56,23 @@ public struct RawNotification: Equatable, Sendable {
     }
 }
 
+/// A range that an Info read showed to be gone from the band: a gap, unless the server has it from another gateway.
+public struct SuspectedGap: Equatable, Hashable, Sendable {
+    public var ring: RingID
+    public var firstSeq: UInt32
+    /// Nil = the end is not known (a reformatted ring).
+    public var lastSeq: UInt32?
+    /// The cause that the gap will have if the server does not have the records.
+    public var cause: GapCause
+
+    public init(ring: RingID, firstSeq: UInt32, lastSeq: UInt32?, cause: GapCause) {
+        self.ring = ring
+        self.firstSeq = firstSeq
+        self.lastSeq = lastSeq
+        self.cause = cause
+    }
+}
+
 /// What one durable transaction of the store takes: a run of records contiguous in seq and all that belongs to it.
 ///
 /// `records` may be empty when only gaps or raw bytes are to be kept. After the commit the ring's resume
@@ -66,14 +83,15 @@ public struct Chunk: Equatable, Sendable {
     public var records: [TimedRecord]
     /// Ranges that end just below the first record and are known to be gone, with their cause.
     public var gaps: [Gap]
-    /// Ranges known to be gone from the band for which the server has not been asked yet. No ack passes them.
-    public var openQuestions: [ClosedRange<UInt32>]
+    /// Ranges known to be gone from the band for which the server has not been asked yet. No ack of their
+    /// ring passes them. One may be of an earlier ring (reformatted).
+    public var openQuestions: [SuspectedGap]
     public var raw: [RawNotification]
     /// Everything up to here is in this chunk, in an earlier one, in a gap or in an open question.
     public var through: UInt32
 
     public init(
-        ring: RingID, records: [TimedRecord], gaps: [Gap] = [], openQuestions: [ClosedRange<UInt32>] = [],
+        ring: RingID, records: [TimedRecord], gaps: [Gap] = [], openQuestions: [SuspectedGap] = [],
         raw: [RawNotification] = [], through: UInt32
     ) {
         self.ring = ring
