@@ -1,0 +1,74 @@
+import BandProfile
+import GatewayModel
+
+/// What the configuration file says, checked; every key that it leaves out has its default.
+public struct Configuration: Equatable, Sendable {
+    public var stateDirectory = "/var/lib/bandferry"
+    /// Nil = the first adapter that is powered.
+    public var adapter: AdapterChoice?
+    /// Between two syncs of a band that is in range.
+    public var syncInterval: Duration = .seconds(900)
+    public var logLevel = LogDetail.info
+    /// Bands named by address, in `adopt` or by a section of their own, in the order of the file.
+    public var bands: [ConfiguredBand] = []
+    /// Every band that advertises the service is taken in, observed only.
+    public var adoptsAny = false
+    /// Nil = nothing is uploaded.
+    public var upload: UploadSettings?
+
+    public init() {}
+
+    public func band(_ address: BluetoothAddress) -> ConfiguredBand? { bands.first { $0.address == address } }
+}
+
+public enum AdapterChoice: Equatable, Sendable {
+    case address(BluetoothAddress)
+    /// `hci0`: the name may change with the order of plugging.
+    case name(String)
+}
+
+/// The words are syslog's.
+public enum LogDetail: String, Sendable, CaseIterable {
+    case error
+    case warning
+    case notice
+    case info
+    case debug
+}
+
+public struct ConfiguredBand: Equatable, Sendable {
+    public var address: BluetoothAddress
+    public var mode: BandMode
+    public var device: DeviceID
+    public var name: String?
+    /// Where the file names it: what to remove before `forget`.
+    public var lines: [Int]
+
+    public init(
+        address: BluetoothAddress, mode: BandMode = .own, device: DeviceID? = nil, name: String? = nil,
+        lines: [Int] = []
+    ) {
+        self.address = address
+        self.mode = mode
+        self.device = device ?? DeviceID(address)
+        self.name = name
+        self.lines = lines
+    }
+}
+
+public struct UploadSettings: Equatable, Sendable {
+    /// Without a slash at the end.
+    public var url: String
+    public var tokenFile: String
+    /// Certificates to trust instead of the system's.
+    public var caFile: String?
+    /// Samples a request, 1 to 500.
+    public var batchSize: Int
+
+    public init(url: String, tokenFile: String, caFile: String? = nil, batchSize: Int = 500) {
+        self.url = url
+        self.tokenFile = tokenFile
+        self.caFile = caFile
+        self.batchSize = batchSize
+    }
+}

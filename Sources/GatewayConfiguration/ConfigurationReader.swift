@@ -1,0 +1,241 @@
+import BandProfile
+import GatewayModel
+
+extension Configuration {
+    /// `warnings` are lines that are ignored: a newer version's key, or a misspelt one.
+    public static func read(
+        _ lines: [ConfigurationLine], file: String
+    ) throws(ConfigurationErrors) -> (configuration: Configuration, warnings: [ConfigurationNote]) {
+        var reader = ConfigurationReader(file: file)
+        for line in lines { reader.take(line) }
+        reader.finish()
+        guard reader.errors.isEmpty else { throw ConfigurationErrors(notes: reader.errors) }
+        return (reader.configuration, reader.warnings)
+    }
+}
+
+/// Takes the lines in the order of the file and keeps what is wrong.
+struct ConfigurationReader {
+    private let file: String
+    private(set) var configuration = Configuration()
+    private(set) var errors: [ConfigurationNote] = []
+    private(set) var warnings: [ConfigurationNote] = []
+
+    private enum Section: Hashable {
+        case gateway, bands, upload
+        case band(BluetoothAddress)
+        case unknown
+    }
+
+    private struct Position: Hashable {
+        var section: Section
+        var key: String
+    }
+
+    private var seen: [Position: Int] = [:]
+    private var url: String?
+    private var tokenFile: String?
+    private var caFile: String?
+    private var batchSize = 500
+    private var uploadLine: Int?
+
+    init(file: String) { self.file = file }
+
+    mutating func take(_ line: ConfigurationLine) {
+        let section = section(of: line)
+        guard !line.key.isEmpty else {
+            if case .band(let address) = section { name(address, at: line.number) }
+            if section == .upload { uploadLine = uploadLine ?? line.number }
+            return
+        }
+        guard section != .unknown else { return }
+        let position = Position(section: section, key: line.key)
+        // `adopt` collects; for any other key two values leave open which is meant, and `mode` is destructive.
+        if line.key != "adopt", let first = seen[position] {
+            return refuse(line, "given twice, first in line \(first); remove one of the two")
+        }
+        seen[position] = line.number
+        do throws(Refusal) {
+            switch section {
+            case .gateway: try takeGateway(line)
+            case .bands: try takeBands(line)
+            case .band(let address): try takeBand(address, line)
+            case .upload: try takeUpload(line)
+            case .unknown: break
+            }
+        } catch {
+            refuse(line, error.message)
+        }
+    }
+
+    mutating func finish() {
+        finishUpload()
+        var owners: [DeviceID: ConfiguredBand] = [:]
+        for band in configuration.bands {
+            if let other = owners[band.device] {
+                errors.append(
+                    ConfigurationNote(
+                        file: file, line: band.lines.last, key: "device_id",
+                        message: "\(band.device) is also the id of \(other.address); "
+                            + "samples of two bands must never mix: give each its own"))
+            }
+            owners[band.device] = band
+        }
+    }
+
+    // MARK: sections
+
+    private mutating func section(of line: ConfigurationLine) -> Section {
+        switch line.section {
+        case "gateway": return .gateway
+        case "bands": return .bands
+        case "upload": return .upload
+        case "":
+            if !line.key.isEmpty { refuse(line, "stands before any section; put it under [gateway]") }
+            return .unknown
+        default: break
+        }
+        let words = line.section.split(whereSeparator: { $0 == " " || $0 == "\t" })
+        guard words.first == "band" else {
+            if line.key.isEmpty {
+                warn(
+                    line,
+                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS and upload")
+            }
+            return .unknown
+        }
+        if words.count == 2, let address = BluetoothAddress(words[1]) { return .band(address) }
+        if line.key.isEmpty {
+            let isAny = words.count == 2 && words[1].lowercased() == "any"
+            refuse(
+                line,
+                isAny
+                    ? "bands taken in by \"any\" are observed only and have no section; name each by its address"
+                    : "[\(line.section)] has no address; write it as [band F0:F1:F2:F3:F4:F5]")
+        }
+        return .unknown
+    }
+
+    private mutating func takeGateway(_ line: ConfigurationLine) throws(Refusal) {
+        switch line.key {
+        case "state_directory": configuration.stateDirectory = try Value.path(line.value)
+        case "adapter": configuration.adapter = try Value.adapter(line.value)
+        case "sync_interval":
+            configuration.syncInterval = .seconds(
+                try Value.number(line.value, in: 1...86_400, unit: "seconds, such as 900"))
+        case "log_level":
+            guard let level = LogDetail(rawValue: line.value) else {
+                throw Refusal(
+                    "\(Value.quoted(line.value)) is no level; "
+                        + "write one of \(LogDetail.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            configuration.logLevel = level
+        default: warnUnknown(line, known: "state_directory, adapter, sync_interval, log_level")
+        }
+    }
+
+    private mutating func takeBands(_ line: ConfigurationLine) throws(Refusal) {
+        guard line.key == "adopt" else { return warnUnknown(line, known: "adopt") }
+        let words = line.value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" })
+        guard !words.isEmpty else {
+            throw Refusal("no address; write addresses or \"any\", or remove the line")
+        }
+        for word in words {
+            let isQuoted = word.count > 1 && word.first == "\"" && word.last == "\""
+            let word = isQuoted ? word.dropFirst().dropLast() : word
+            if word == "any" {
+                configuration.adoptsAny = true
+            } else if let address = BluetoothAddress(word) {
+                name(address, at: line.number)
+            } else {
+                throw Refusal(
+                    "\(Value.quoted(word)) is no address; "
+                        + "write addresses such as F0:F1:F2:F3:F4:F5 with commas between, or \"any\"")
+            }
+        }
+    }
+
+    private mutating func takeBand(_ address: BluetoothAddress, _ line: ConfigurationLine) throws(Refusal) {
+        let index = name(address, at: nil)
+        switch line.key {
+        case "mode":
+            guard let mode = BandMode(rawValue: line.value) else {
+                throw Refusal(
+                    "\(Value.quoted(line.value)) is no mode; write own (ack, so that the band frees its memory) "
+                        + "or observe (never ack)")
+            }
+            configuration.bands[index].mode = mode
+        case "device_id":
+            guard let device = DeviceID(line.value) else {
+                throw Refusal(
+                    "\(Value.quoted(line.value)) can't be an id; "
+                        + "write 1 to 64 of the characters A-Z a-z 0-9 _ . -")
+            }
+            configuration.bands[index].device = device
+        case "name": configuration.bands[index].name = try Value.label(line.value)
+        default: warnUnknown(line, known: "mode, device_id, name")
+        }
+    }
+
+    private mutating func takeUpload(_ line: ConfigurationLine) throws(Refusal) {
+        switch line.key {
+        case "url": url = try ServerURL.checked(line.value)
+        case "token_file": tokenFile = try Value.path(line.value)
+        case "ca_file": caFile = try Value.path(line.value)
+        case "batch_size": batchSize = try Value.number(line.value, in: 1...500, unit: "samples, such as 500")
+        default: warnUnknown(line, known: "url, token_file, ca_file, batch_size")
+        }
+    }
+
+    private mutating func finishUpload() {
+        if let url, let tokenFile {
+            configuration.upload = UploadSettings(
+                url: url, tokenFile: tokenFile, caFile: caFile, batchSize: batchSize)
+            return
+        }
+        guard let uploadLine else { return }
+        for (key, hint) in [
+            ("url", "write url = https://ingest.example.org"),
+            ("token_file", "write token_file = /etc/bandferry/token"),
+        ] where seen[Position(section: .upload, key: key)] == nil {
+            errors.append(
+                ConfigurationNote(
+                    file: file, line: uploadLine, key: key,
+                    message: "is missing; \(hint), or remove [upload] to keep samples here only"))
+        }
+    }
+
+    // MARK: notes
+
+    /// The band's place in the list; a band that is named twice is one band.
+    @discardableResult
+    private mutating func name(_ address: BluetoothAddress, at line: Int?) -> Int {
+        let index =
+            configuration.bands.firstIndex { $0.address == address }
+            ?? {
+                configuration.bands.append(ConfiguredBand(address: address))
+                return configuration.bands.count - 1
+            }()
+        if let line, !configuration.bands[index].lines.contains(line) {
+            configuration.bands[index].lines.append(line)
+        }
+        return index
+    }
+
+    private mutating func refuse(_ line: ConfigurationLine, _ message: String) {
+        errors.append(note(line, message))
+    }
+
+    private mutating func warn(_ line: ConfigurationLine, _ message: String) {
+        warnings.append(note(line, message + "; the line is ignored"))
+    }
+
+    private mutating func warnUnknown(_ line: ConfigurationLine, known: String) {
+        warn(line, "unknown key in [\(line.section)], which has \(known)")
+    }
+
+    private func note(_ line: ConfigurationLine, _ message: String) -> ConfigurationNote {
+        let key = line.key.isEmpty ? nil : line.key
+        return ConfigurationNote(file: file, line: line.number, key: key, message: message)
+    }
+}
