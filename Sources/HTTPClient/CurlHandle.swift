@@ -1,0 +1,159 @@
+import CCurl
+
+/// libcurl's easy handle with the options of one request on it.
+final class CurlHandle {
+    let pointer: UnsafeMutableRawPointer
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private var isOpen = true
+
+    init(_ pointer: UnsafeMutableRawPointer) {
+        self.pointer = pointer
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit { close() }
+
+    /// Before the multi handle that it was used with goes.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        curl_easy_cleanup(pointer)
+        curl_slist_free_all(headerList)
+        errorText.deallocate()
+    }
+
+    /// Forgets the request; live connections and the name cache stay.
+    func reset() {
+        curl_easy_reset(pointer)
+        curl_slist_free_all(headerList)
+        headerList = nil
+    }
+
+    func prepare(
+        _ request: HTTPRequest, target: RequestTarget, body: UnsafeRawBufferPointer, transfer: Transfer,
+        authorityFile: String?
+    ) throws(HTTPFailure) {
+        errorText[0] = 0
+        try check(bandferry_curl_set_error_buffer(pointer, errorText))
+        try set(CURLOPT_URL, request.url)
+        try set(CURLOPT_NOSIGNAL, 1)
+        // A name look-up that hangs must not hold up a stop.
+        try set(CURLOPT_QUICK_EXIT, 1)
+        try set(CURLOPT_USERAGENT, "bandferry")
+        // One protocol version, one state machine: batches gain nothing from HTTP/2's streams.
+        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        try confine(target, authorityFile: authorityFile)
+        try set(request.deadlines)
+        try set(request.headers)
+        try setMethod(request.method, body: body)
+        try check(
+            bandferry_curl_set_write(pointer, Transfer.write, Unmanaged.passUnretained(transfer).toOpaque()))
+    }
+
+    /// Reads what is known after the transfer, or throws why there was none.
+    func finish(target: RequestTarget, transfer: Transfer, result: CURLcode) throws(HTTPFailure) {
+        guard result == CURLE_OK else {
+            if result == CURLE_WRITE_ERROR, transfer.isTooLarge {
+                throw HTTPFailure(.answerTooLarge, "\(target.host): the answer is too large.")
+            }
+            throw CurlCode.failure(
+                result, text: String(cString: errorText), verifyResult: long(CURLINFO_SSL_VERIFYRESULT),
+                host: target.host)
+        }
+        transfer.status = long(CURLINFO_RESPONSE_CODE)
+        transfer.headers = readHeaders()
+    }
+
+    // MARK: options
+
+    /// Nothing but HTTP, no second host, and the certificate must be the host's.
+    private func confine(_ target: RequestTarget, authorityFile: String?) throws(HTTPFailure) {
+        try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try set(CURLOPT_SSL_VERIFYPEER, 1)
+        try set(CURLOPT_SSL_VERIFYHOST, 2)
+        try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        if let authorityFile { try set(CURLOPT_CAINFO, authorityFile) }
+        // A proxy tunnels https unread; it would see the token of a plain request.
+        if !target.isEncrypted || target.isLoopback { try set(CURLOPT_PROXY, "") }
+    }
+
+    private func set(_ deadlines: HTTPDeadlines) throws(HTTPFailure) {
+        try set(CURLOPT_CONNECTTIMEOUT_MS, deadlines.connect.wholeMilliseconds)
+        try set(CURLOPT_TIMEOUT_MS, deadlines.total.wholeMilliseconds)
+        guard deadlines.lowSpeed > .zero else { return }
+        try set(CURLOPT_LOW_SPEED_TIME, max(1, deadlines.lowSpeed.wholeMilliseconds / 1000))
+        try set(CURLOPT_LOW_SPEED_LIMIT, max(1, deadlines.lowSpeedBytesPerSecond))
+    }
+
+    private func set(_ headers: [HTTPHeader]) throws(HTTPFailure) {
+        // An empty `Expect:` saves the round trip that libcurl would wait for before a large body.
+        var lines = ["Expect:"]
+        // libcurl's own form of a header without a value is a semicolon.
+        lines += headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        for line in lines {
+            guard let longer = curl_slist_append(headerList, line) else {
+                throw HTTPFailure(.outOfMemory, "No memory for a header.")
+            }
+            headerList = longer
+        }
+        try check(bandferry_curl_set_headers(pointer, headerList))
+    }
+
+    private func setMethod(_ method: HTTPRequest.Method, body: UnsafeRawBufferPointer) throws(HTTPFailure) {
+        switch method {
+        case .get:
+            try set(CURLOPT_HTTPGET, 1)
+        case .post, .put:
+            try set(CURLOPT_POST, 1)
+            // An empty buffer may have no address, and nil would make libcurl ask for the body elsewhere.
+            let empty: StaticString = ""
+            let start = body.baseAddress ?? UnsafeRawPointer(empty.utf8Start)
+            try check(bandferry_curl_set_body(pointer, start, curl_off_t(body.count)))
+            if method == .put { try set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+        case .delete:
+            try set(CURLOPT_CUSTOMREQUEST, method.rawValue)
+        }
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) throws(HTTPFailure) {
+        try check(bandferry_curl_set_long(pointer, option, value))
+    }
+
+    private func set(_ option: CURLoption, _ value: String) throws(HTTPFailure) {
+        try check(bandferry_curl_set_string(pointer, option, value))
+    }
+
+    private func check(_ code: CURLcode) throws(HTTPFailure) {
+        guard code == CURLE_OK else {
+            throw HTTPFailure(.badRequest, String(cString: curl_easy_strerror(code)), number: Int(code.rawValue))
+        }
+    }
+
+    // MARK: what came back
+
+    private func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        return bandferry_curl_get_long(pointer, info, &value) == CURLE_OK ? value : 0
+    }
+
+    private func readHeaders() -> [HTTPHeader] {
+        var headers: [HTTPHeader] = []
+        var last: UnsafeMutablePointer<curl_header>?
+        while headers.count < 64, let next = curl_easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, last) {
+            headers.append(HTTPHeader(String(cString: next.pointee.name), String(cString: next.pointee.value)))
+            last = next
+        }
+        return headers
+    }
+}
+
+extension Duration {
+    /// Never 0, which libcurl takes for "no limit".
+    fileprivate var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        return max(1, Int(min(seconds, 86_400)) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,88 @@
+import CCurl
+import Glibc
+
+/// HTTP over libcurl for one thread of the caller's own: `perform` blocks, so it never runs on Swift's shared pool.
+///
+/// One handle and its connections are reused. TLS verification is always on, redirects are never followed, and
+/// only http and https are spoken. Not `Sendable` on purpose: create it on the thread that uses it.
+public final class HTTPClient {
+    private let easy: CurlHandle
+    private let multi: OpaquePointer
+    private let abortFlag: AbortFlag
+    private let authorityFile: String?
+
+    /// - Parameter authorityFile: PEM certificates to trust instead of the system's.
+    public init(abortFlag: AbortFlag = AbortFlag(), authorityFile: String? = nil) throws(HTTPFailure) {
+        guard Self.isReady else { throw HTTPFailure(.outOfMemory, "libcurl could not be initialised.") }
+        guard let easy = curl_easy_init() else {
+            throw HTTPFailure(.outOfMemory, "libcurl could not make a handle.")
+        }
+        guard let multi = curl_multi_init() else {
+            curl_easy_cleanup(easy)
+            throw HTTPFailure(.outOfMemory, "libcurl could not make a handle.")
+        }
+        self.easy = CurlHandle(easy)
+        self.multi = OpaquePointer(multi)
+        self.abortFlag = abortFlag
+        self.authorityFile = authorityFile
+    }
+
+    deinit {
+        easy.close()
+        curl_multi_cleanup(UnsafeMutableRawPointer(multi))
+    }
+
+    /// Once a process; a `static let` is initialised by one thread while others wait.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// Sends the request and waits for the whole answer, a deadline or the abort flag, whichever comes first.
+    public func perform(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPResponse {
+        let target = try RequestTarget(request)
+        blockBrokenPipeSignal()
+        let transfer = Transfer(answerLimit: request.answerLimit)
+        let result = request.body.withUnsafeBytes { body in
+            Result { () throws(HTTPFailure) in
+                try easy.prepare(request, target: target, body: body, transfer: transfer, authorityFile: authorityFile)
+                try run(target: target, transfer: transfer)
+            }
+        }
+        easy.reset()
+        try result.get()
+        return transfer.response()
+    }
+
+    private func run(target: RequestTarget, transfer: Transfer) throws(HTTPFailure) {
+        let multi = UnsafeMutableRawPointer(self.multi)
+        guard curl_multi_add_handle(multi, easy.pointer) == CURLM_OK else {
+            throw HTTPFailure(.other, "libcurl did not take the request.")
+        }
+        defer { curl_multi_remove_handle(multi, easy.pointer) }
+        var running: Int32 = 1
+        while running > 0 {
+            guard !abortFlag.isRaised else { throw HTTPFailure(.aborted, "\(target.host): stopped.") }
+            guard curl_multi_perform(multi, &running) == CURLM_OK else {
+                throw HTTPFailure(.other, "\(target.host): libcurl failed.")
+            }
+            // Bounds how late an abort is seen; the request's own deadlines are libcurl's.
+            if running > 0 { curl_multi_poll(multi, nil, 0, 100, nil) }
+        }
+        try easy.finish(target: target, transfer: transfer, result: finishedCode(multi))
+    }
+
+    private func finishedCode(_ multi: UnsafeMutableRawPointer) -> CURLcode {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            if message.pointee.msg == CURLMSG_DONE { return message.pointee.data.result }
+        }
+        return CURLE_RECV_ERROR
+    }
+
+    /// With CURLOPT_NOSIGNAL libcurl leaves SIGPIPE to us, and OpenSSL writes without MSG_NOSIGNAL. The signal goes to
+    /// the writing thread, so that blocking it here is enough and touches no other thread.
+    private func blockBrokenPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}
