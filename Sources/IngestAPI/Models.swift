@@ -1,2 +1,0 @@
-// PLAN: JSON models of the ingest API, Codable by FoundationEssentials.
-import FoundationEssentials
