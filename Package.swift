@@ -67,7 +67,7 @@ let adapters: [Target] = [
     library("Uplink", ["HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
     library("IngestService", ["HTTPServer", "Compression", "SQLite", "IngestAPI"]),
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
-    library("GatewayBus", ["DBus", "GatewayModel"]),
+    library("GatewayBus", ["DBus", "GatewayModel", "BandProfile"]),
     library(
         "Gateway",
         [
@@ -80,7 +80,10 @@ let programs: [Target] = [
     program("bandferryd", ["Gateway"]),
     program(
         "bandferry",
-        ["GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText"]),
+        [
+            "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText", "BandProfile",
+            "DBus",
+        ]),
     program("bandferry-ingest", ["IngestService", "Systemd"]),
     program("bandsim", ["BandSimulator", "BandModel"]),
 ]
@@ -100,7 +103,9 @@ let unitTests: [Target] = [
     tests("IngestServiceTests", ["IngestService", "HTTPClient", "IngestAPI", "Compression"]),
     tests("UplinkTests", ["Uplink", "Store", "HTTPServer", "UploadDecisions", "IngestAPI", "GatewayModel"]),
     tests("DBusTests", ["DBus"]),
-    tests("CommandLineTests", ["GatewayModel", "CommandLineText"]),
+    tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile"]),
+    tests("GatewayBusTests", ["GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
+    tests("SystemdTests", ["Systemd"]),
 ]
 
 let systemTests: [Target] = [
