@@ -29,7 +29,8 @@ public struct CommandFailure: Error, Equatable, Sendable {
 
     /// Nil for an error that is not a command's.
     public init?(_ error: BusError) {
-        guard error.name.hasPrefix(Self.prefix), let code = Code(rawValue: String(error.name.dropFirst(Self.prefix.count)))
+        guard error.name.hasPrefix(Self.prefix),
+            let code = Code(rawValue: String(error.name.dropFirst(Self.prefix.count)))
         else { return nil }
         self.init(code, error.message)
     }

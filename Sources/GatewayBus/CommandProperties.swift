@@ -32,7 +32,8 @@ extension SyncReport {
     init?(_ properties: BusProperties) {
         guard let address = properties.string("Address").flatMap({ BluetoothAddress($0) }) else { return nil }
         self.init(
-            address: address, stored: properties.integer("Stored") ?? 0, gaps: properties.integer("Gaps") ?? 0,
+            address: address, stored: properties.integer("Stored") ?? 0,
+            gaps: properties.integer("Gaps") ?? 0,
             problem: properties.dictionary("Problem").flatMap { Problem($0) })
     }
 }
@@ -61,11 +62,13 @@ extension AdoptRequest {
             case ("DeviceID", .string(let text)):
                 guard let device = DeviceID(text) else {
                     throw CommandFailure(
-                        .invalidArguments, "not a device id; write 1 to 64 of the characters A-Z a-z 0-9 _ . -")
+                        .invalidArguments,
+                        "not a device id; write 1 to 64 of the characters A-Z a-z 0-9 _ . -")
                 }
                 self.device = device
             case ("Name", .string(let text)):
-                guard (1...64).contains(text.count), !text.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+                guard (1...64).contains(text.count), !text.unicodeScalars.contains(where: { $0.value < 0x20 })
+                else {
                     throw CommandFailure(.invalidArguments, "not a name; write 1 to 64 characters")
                 }
                 name = text

@@ -19,7 +19,9 @@ public struct AdoptRequest: Equatable, Sendable {
     public var device: DeviceID?
     public var name: String?
 
-    public init(address: BluetoothAddress, mode: BandMode = .own, device: DeviceID? = nil, name: String? = nil) {
+    public init(
+        address: BluetoothAddress, mode: BandMode = .own, device: DeviceID? = nil, name: String? = nil
+    ) {
         self.address = address
         self.mode = mode
         self.device = device

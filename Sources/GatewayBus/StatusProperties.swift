@@ -20,7 +20,8 @@ extension Problem {
     init?(_ properties: BusProperties) {
         guard let code = properties.string("Code"), let text = properties.string("Text") else { return nil }
         self.init(
-            code: code, text: text, remedy: properties.string("Remedy") ?? "", since: properties.timestamp("Since"))
+            code: code, text: text, remedy: properties.string("Remedy") ?? "",
+            since: properties.timestamp("Since"))
     }
 }
 
@@ -40,7 +41,8 @@ extension GatewayStatus {
 
     public init(_ properties: BusProperties, bands: [BandStatus]) {
         self.init(
-            version: properties.string("Version") ?? "", stateDirectory: properties.string("StateDirectory") ?? "",
+            version: properties.string("Version") ?? "",
+            stateDirectory: properties.string("StateDirectory") ?? "",
             running: properties.bool("Running") ?? true)
         uploadURL = properties.string("UploadURL")
         lastUpload = properties.timestamp("LastUpload")
@@ -84,7 +86,8 @@ extension BandStatus {
     public init?(_ properties: BusProperties) {
         guard let address = properties.string("Address").flatMap({ BluetoothAddress($0) }) else { return nil }
         self.init(
-            address: address, device: properties.string("DeviceID").flatMap { DeviceID($0) } ?? DeviceID(address),
+            address: address,
+            device: properties.string("DeviceID").flatMap { DeviceID($0) } ?? DeviceID(address),
             mode: properties.string("Mode").flatMap { BandMode(rawValue: $0) } ?? .observe)
         name = properties.string("Name")
         configured = properties.bool("Configured") ?? false

@@ -39,12 +39,14 @@ private final class MemorySink: LogSink {
     }
 
     @Test func aFieldCannotForgeALine() {
-        let entry = LogEntry(level: .error, message: "bad name", fields: [("name", "x\nerror: all is lost\u{1b}[2J")])
+        let entry = LogEntry(
+            level: .error, message: "bad name", fields: [("name", "x\nerror: all is lost\u{1b}[2J")])
         #expect(!entry.text.unicodeScalars.contains { $0.value < 0x20 })
     }
 
     @Test func durationsCarryTheirUnit() {
-        let entry = LogEntry(level: .info, message: "synced", fields: [("took", .duration(.milliseconds(1500)))])
+        let entry = LogEntry(
+            level: .info, message: "synced", fields: [("took", .duration(.milliseconds(1500)))])
         #expect(entry.text == "synced (took=1500 ms)")
     }
 
