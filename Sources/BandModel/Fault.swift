@@ -15,6 +15,13 @@ public struct Fault: Equatable, Sendable {
     public var amount: Int64
     /// The D-Bus method that is meant, for the kinds that need one.
     public var method: String?
+
+    public init(kind: FaultKind, trigger: Trigger, amount: Int64 = 0, method: String? = nil) {
+        self.kind = kind
+        self.trigger = trigger
+        self.amount = amount
+        self.method = method
+    }
 }
 
 /// Every fault that a script can name. The raw value is its name, without hyphens.

@@ -29,8 +29,8 @@ struct RecordSegment: Codable, Equatable, Sendable {
             switch random & 0xff {
             case 0..<180:
                 (.heartRate, 55 + noise + Int16(truncatingIfNeeded: Mixer.mix(seed, UInt64(seq >> 6)) & 0x3f))
-            case 180..<230: (.steps, noise * 3)
-            case 230..<248: (.spo2, 940 + noise * 3)
+            case 180..<226: (.steps, noise * 3)
+            case 226..<244: (.spo2, 940 + noise * 3)
             default: (.sleepStage, Int16(truncatingIfNeeded: (random >> 40) % 5))
             }
         let worn: UInt8 = random >> 48 & 0x1f == 0 ? 0 : 1
