@@ -48,7 +48,7 @@ import Testing
         do {
             _ = try Database(path: directory.file("none.db"), access: .readOnly)
             Issue.record("opened a file that is not there")
-        } catch let error as SQLiteError {
+        } catch {
             #expect(error.code.primary == .cantOpen)
             #expect(error.path.hasSuffix("none.db"))
         }
@@ -111,7 +111,7 @@ import Testing
         do {
             _ = try database.userVersion
             Issue.record("read a text file as a database")
-        } catch let error {
+        } catch {
             #expect(error.code == .notADatabase)
         }
     }

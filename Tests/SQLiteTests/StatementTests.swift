@@ -55,7 +55,7 @@ import Testing
         do {
             try database.run("INSERT INTO t VALUES (?, ?)", 1, "secret")
             Issue.record("the second row was taken")
-        } catch let error as SQLiteError {
+        } catch {
             #expect(error.code == .primaryKeyConstraint)
             #expect(error.code.description == "SQLITE_CONSTRAINT_PRIMARYKEY")
             #expect(ResultCode.constraint ~= error.code)
