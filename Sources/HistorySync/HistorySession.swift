@@ -73,6 +73,8 @@ public struct HistorySession: Sendable {
     var bridge = Bridge()
     /// The tries at this seq are used up: bridge it instead of asking again.
     var givenUpAt: UInt32?
+    /// Where to look for readable records when unreadable ones fill the window; above `givenUpAt`.
+    var probe: UInt32?
     /// Sample notifications of this stream since the last ack that covered them all.
     var outstanding = 0
     var lastActivity = MonotonicTime(milliseconds: 0)

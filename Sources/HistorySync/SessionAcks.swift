@@ -23,6 +23,12 @@ extension HistorySession {
         return [.ack(ackPoint)]
     }
 
+    /// Unreadable bytes fill the window: no ack can free it, and the next readable record can't come by itself.
+    var windowIsUnreadable: Bool {
+        guard let window = info?.window, window > 0, givenUpAt == expected else { return false }
+        return outstanding >= Int(window)
+    }
+
     /// A window full of what was known already brings no commit, and so no ack: the band would wait for nothing.
     mutating func repeatAckForWindow() -> [SessionAction] {
         guard let window = info?.window, window > 0, outstanding >= Int(window), mayAckAll else { return [] }

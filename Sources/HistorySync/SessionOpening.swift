@@ -116,7 +116,7 @@ extension HistorySession {
         outstanding = 0
         run = []
         runIndex = 0
-        return again + [.write(.sendFrom(expected))]
+        return again + [.write(.sendFrom(givenUpAt == expected ? probe ?? expected : expected))]
     }
 
     mutating func controlPointAnswered(_ error: ControlPointError?, _ now: MonotonicTime) -> [SessionAction] {

@@ -69,6 +69,10 @@ extension HistorySession {
         run = []
         runIndex = 0
         if windowIsExhausted { return close(then: .reopen) }
+        if windowIsUnreadable {
+            probe = max(probe ?? expected, expected).nextSeq
+            return close(then: .reopen)
+        }
         return repeatAckForWindow()
     }
 
@@ -104,6 +108,7 @@ extension HistorySession {
         summary.keptRaw += outcome.keptRaw
         ackPoint = outcome.ackThrough
         givenUpAt = nil
+        probe = nil
         stalls = 0
         emptyStreams = 0
         state = .streaming
