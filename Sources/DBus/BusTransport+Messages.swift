@@ -32,7 +32,8 @@ extension BusTransport {
             entry.complete(
                 .failure(
                     BusError(
-                        name: text(dbus_message_get_error_name(message)) ?? "org.freedesktop.DBus.Error.Failed",
+                        name: text(dbus_message_get_error_name(message))
+                            ?? "org.freedesktop.DBus.Error.Failed",
                         message: arguments.first?.text ?? "")))
         } catch {
             entry.complete(.failure(error))
@@ -45,7 +46,8 @@ extension BusTransport {
                 message,
                 .failure(
                     BusError(
-                        name: "org.freedesktop.DBus.Error.LimitsExceeded", message: "too many calls wait here")))
+                        name: "org.freedesktop.DBus.Error.LimitsExceeded", message: "too many calls wait here"
+                    )))
             return
         }
         switch outcome(of: message, token: token) {

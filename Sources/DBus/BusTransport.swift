@@ -119,7 +119,8 @@ final class BusTransport: @unchecked Sendable {
         }
         let time = deadline.asDispatchTime
         pending.add(
-            .init(deadline: time, takesFileDescriptors: takesFileDescriptors, complete: complete), serial: serial)
+            .init(deadline: time, takesFileDescriptors: takesFileDescriptors, complete: complete),
+            serial: serial)
         armDeadline(time)
         return serial
     }

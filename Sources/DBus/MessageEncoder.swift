@@ -56,7 +56,8 @@ private func encode(_ value: BusValue, into iterator: inout DBusMessageIter) -> 
             bytes.withUnsafeBufferPointer { buffer in
                 // libdbus wants a pointer even to nothing.
                 guard var start = buffer.baseAddress, !buffer.isEmpty else { return true }
-                return dbus_message_iter_append_fixed_array(&inside, BusType.byte, &start, Int32(buffer.count))
+                return dbus_message_iter_append_fixed_array(
+                    &inside, BusType.byte, &start, Int32(buffer.count))
                     != 0
             }
         }

@@ -14,7 +14,8 @@ public struct MethodCall: Sendable {
     public var signature: String
 
     public init(
-        destination: String? = nil, path: String, interface: String, member: String, arguments: [BusValue] = [],
+        destination: String? = nil, path: String, interface: String, member: String,
+        arguments: [BusValue] = [],
         sender: String? = nil, token: UInt64 = 0, signature: String = ""
     ) {
         self.destination = destination

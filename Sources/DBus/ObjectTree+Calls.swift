@@ -22,7 +22,8 @@ extension ObjectTree {
     private func method(_ call: MethodCall) -> CallOutcome? {
         let handler: MethodHandler? = state.withLock { state in
             guard let object = state.objects[call.path] else { return nil }
-            for interface in object.interfaces where call.interface.isEmpty || call.interface == interface.name {
+            for interface in object.interfaces
+            where call.interface.isEmpty || call.interface == interface.name {
                 guard let method = interface.methods.first(where: { $0.name == call.member }),
                     method.signature == call.signature
                 else { continue }
@@ -64,7 +65,9 @@ extension ObjectTree {
         let prefix = root == "/" ? "/" : root + "/"
         let objects = state.withLock { state in
             state.paths.compactMap { path -> BusEntry? in
-                guard path != root, path.hasPrefix(prefix), let object = state.objects[path] else { return nil }
+                guard path != root, path.hasPrefix(prefix), let object = state.objects[path] else {
+                    return nil
+                }
                 let interfaces = [.introspectable, .propertiesInterface] + object.interfaces
                 return BusEntry(
                     .objectPath(path),

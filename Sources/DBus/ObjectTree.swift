@@ -19,7 +19,8 @@ public final class ObjectTree: Sendable {
         case later
     }
     /// Called with the call, the path, the interface, the property's name and its new value.
-    public typealias SetHook = @Sendable (MethodCall, _ interface: String, _ name: String, BusValue) -> SetOutcome
+    public typealias SetHook =
+        @Sendable (MethodCall, _ interface: String, _ name: String, BusValue) -> SetOutcome
 
     struct Object {
         var interfaces: [InterfaceDescription]
@@ -98,7 +99,9 @@ public final class ObjectTree: Sendable {
             guard let object = state.objects.removeValue(forKey: path) else { return }
             state.paths.removeAll { $0 == path }
             guard signal, path != root else { return }
-            let standard = [InterfaceDescription.propertiesInterface.name, InterfaceDescription.introspectable.name]
+            let standard = [
+                InterfaceDescription.propertiesInterface.name, InterfaceDescription.introspectable.name,
+            ]
             state.post(removed(path, standard + object.interfaces.map(\.name)))
         }
     }
@@ -177,7 +180,8 @@ extension ObjectTree {
     static func properties(of interface: InterfaceDescription, in object: Object) -> BusValue {
         let values = object.properties[interface.name] ?? [:]
         let described = interface.properties.map(\.name)
-        let others = described.count >= values.count ? [] : values.keys.filter { !described.contains($0) }.sorted()
+        let others =
+            described.count >= values.count ? [] : values.keys.filter { !described.contains($0) }.sorted()
         return .dictionary(
             key: "s", value: "v",
             (described + others).compactMap { name in
