@@ -58,7 +58,7 @@ let decisions: [Target] = [
     library("IngestAPI"),
     library("UploadDecisions", ["IngestAPI"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel"]),
-    library("CommandLineText", ["BandProfile", "GatewayModel"]),
+    library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI"]),
 ]
 
 let adapters: [Target] = [
