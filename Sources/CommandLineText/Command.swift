@@ -1,0 +1,41 @@
+import BandProfile
+import GatewayModel
+
+/// What a person asks of `bandferry`.
+public enum Command: Equatable, Sendable {
+    case status
+    case bands
+    case scan(seconds: Int)
+    case adopt(BluetoothAddress, mode: BandMode, device: DeviceID?, name: String?)
+    case forget(BluetoothAddress)
+    /// Nil = every band.
+    case sync(BluetoothAddress?, noAck: Bool)
+    case gaps(device: String?)
+    case export(ExportFormat, device: String?)
+    case recover
+    case help(String?)
+    case version
+}
+
+/// A command line, understood.
+public struct Invocation: Equatable, Sendable {
+    public static let defaultConfiguration = "/etc/bandferry/bandferry.conf"
+
+    /// Nil = the default, which need not exist.
+    public var configuration: String?
+    /// For scripts.
+    public var json: Bool
+    public var command: Command
+}
+
+/// A command line that was not understood: what is wrong, and whose help to read.
+public struct UsageError: Error, Equatable, Sendable {
+    public var message: String
+    public var command: String?
+}
+
+extension UsageError: CustomStringConvertible {
+    public var description: String {
+        "\(message)\nTry 'bandferry help\(command.map { " \($0)" } ?? "")'."
+    }
+}

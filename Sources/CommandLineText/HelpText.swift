@@ -1,0 +1,142 @@
+/// The text of `bandferry help`, a page a command.
+public enum HelpText {
+    /// Nil when there is no such command.
+    public static func page(_ command: String?) -> String? {
+        guard let command else { return overview }
+        return pages.first { $0.name == command }?.text
+    }
+
+    public static var commands: [String] { pages.map(\.name) }
+
+    private static var overview: String {
+        let width = pages.map(\.name.count).max() ?? 0
+        let list = pages.map { page in
+            "  \(page.name)\(String(repeating: " ", count: width - page.name.count))  \(page.summary)"
+        }
+        let codes = ExitCode.allCases.map { "  \($0.rawValue)  \($0.meaning)" }
+        return """
+            NAME
+              bandferry - ask and tell the gateway for fitness bands, bandferryd
+
+            SYNOPSIS
+              bandferry [--config FILE] [--json] COMMAND [OPTIONS]
+
+            COMMANDS
+            \(list.joined(separator: "\n"))
+
+              'bandferry help COMMAND' says more of each.
+
+            OPTIONS
+              --config FILE  the daemon's configuration; /etc/bandferry/bandferry.conf unless given
+              --json         for scripts: one JSON value on stdout
+
+            EXIT STATUS
+            \(codes.joined(separator: "\n"))
+
+            """
+    }
+
+    private struct Page {
+        var name: String
+        var summary: String
+        var synopsis: String
+        var body: String
+
+        var text: String {
+            """
+            NAME
+              bandferry \(name) - \(summary)
+
+            SYNOPSIS
+              bandferry [--config FILE] [--json] \(synopsis)
+
+            DESCRIPTION
+            \(body.split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : "  \($0)" }
+                .joined(separator: "\n"))
+
+            """
+        }
+    }
+
+    private static let pages: [Page] = [
+        Page(
+            name: "status", summary: "show how every band and the upload are doing", synopsis: "status",
+            body: """
+                For each band: mode, MTU, last contact, battery, firmware, age of the newest record, samples stored and
+                samples that the server has not confirmed yet. Below, what is wrong and what to do about it.
+
+                Works with the daemon stopped: then it reads the state directory.
+                """),
+        Page(
+            name: "bands", summary: "list the bands that this gateway has taken in", synopsis: "bands",
+            body: """
+                Where each is named (the configuration file or the state directory), its mode and its device id.
+                """),
+        Page(
+            name: "scan", summary: "listen for bands in range", synopsis: "scan [--seconds N]",
+            body: """
+                Listens for N seconds, 10 unless given, and lists the bands that were heard, the strongest first.
+                """),
+        Page(
+            name: "adopt", summary: "take a band in",
+            synopsis: "adopt ADDRESS [--mode own|observe] [--name NAME] [--device-id ID]",
+            body: """
+                From now on the band is synced. It is written down in the state directory, not in the configuration
+                file; what the file says of the same band wins.
+
+                --mode own      acknowledge what is stored, so that the band frees its memory (default)
+                --mode observe  store and upload, never acknowledge: for a band that another gateway owns
+                --name NAME     how status calls it
+                --device-id ID  its name at the server; band_ and the twelve digits of the address unless given
+                """),
+        Page(
+            name: "forget", summary: "stop syncing a band", synopsis: "forget ADDRESS",
+            body: """
+                Its rows are kept and go on being uploaded; 'adopt' takes it in again and resumes where it was.
+                A band that the configuration file names is not forgotten: remove the line that the error shows.
+                """),
+        Page(
+            name: "sync", summary: "sync now", synopsis: "sync [--no-ack] [ADDRESS]",
+            body: """
+                Connects, takes in what is new and shows how far it is; every band unless one is named.
+
+                --no-ack  store and upload, but do not acknowledge: the band keeps its records
+                """),
+        Page(
+            name: "gaps", summary: "list the records that are missing for good",
+            synopsis: "gaps [--device ID]",
+            body: """
+                Each with its cause, between which times it lies, and when it healed if it did. --device takes a device
+                id or an address. Works with the daemon stopped.
+                """),
+        Page(
+            name: "export", summary: "write every stored sample to stdout",
+            synopsis: "export --format jsonl|csv [--device ID]",
+            body: """
+                One line a sample, ordered by device, ring and sequence number, with the columns
+                \(ExportFormat.columns.prefix(6).joined(separator: ", ")),
+                \(ExportFormat.columns.dropFirst(6).joined(separator: ", ")).
+
+                jsonl  one JSON object a line
+                csv    the same columns, the names first; an empty tz_offset_min is not known
+
+                Works with the daemon stopped or running. --device takes a device id or an address.
+                """),
+        Page(
+            name: "recover", summary: "go on after the database was corrupt",
+            synopsis: "recover --start-empty",
+            body: """
+                A corrupt database is set aside, never deleted, and nothing is synced until it is restored. When it
+                can't be, this starts a new one from what the server knows and writes down as gaps what is lost.
+                Stop the daemon first.
+                """),
+        Page(
+            name: "version", summary: "print the version", synopsis: "version",
+            body:
+                "One line: the version of bandferry, which is that of bandferryd too when both were installed as one."
+        ),
+        Page(
+            name: "help", summary: "print this, or the page of a command", synopsis: "help [COMMAND]",
+            body: "Pages are plain text for any terminal."),
+    ]
+}

@@ -1,0 +1,164 @@
+import BandProfile
+import GatewayModel
+
+extension Invocation {
+    /// `arguments` without the program's name. Options may stand before or after the command.
+    public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+        var parser = InvocationParser(arguments)
+        return try parser.invocation()
+    }
+}
+
+/// Splits options from words; every command then takes what it knows, and what is left over is refused.
+private struct InvocationParser {
+    private var words: [String] = []
+    private var options: [(name: String, value: String?)] = []
+    private var unsplit: [String]
+
+    /// Options that take a value; all others are switches.
+    private static let valued: Set = ["config", "seconds", "mode", "device-id", "name", "device", "format"]
+    private static let switches: Set = ["json", "no-ack", "start-empty", "help", "version"]
+
+    init(_ arguments: [String]) { unsplit = arguments }
+
+    mutating func invocation() throws(UsageError) -> Invocation {
+        try split()
+        let json = takeSwitch("json")
+        let configuration = takeValue("config")
+        let wantsHelp = takeSwitch("help")
+        if takeSwitch("version") {
+            return Invocation(configuration: configuration, json: json, command: .version)
+        }
+        let name = words.isEmpty ? nil : words.removeFirst()
+        if wantsHelp || name == nil {
+            return Invocation(configuration: configuration, json: json, command: .help(name))
+        }
+        let command = try command(name ?? "")
+        if let left = options.first {
+            throw UsageError(message: "'\(name ?? "")' has no option --\(left.name)", command: name)
+        }
+        if let left = words.first { throw UsageError(message: "unexpected '\(left)'", command: name) }
+        return Invocation(configuration: configuration, json: json, command: command)
+    }
+
+    private mutating func command(_ name: String) throws(UsageError) -> Command {
+        switch name {
+        case "status": return .status
+        case "bands": return .bands
+        case "scan": return .scan(seconds: try seconds())
+        case "adopt": return try adopt()
+        case "forget": return .forget(try requiredAddress(for: name))
+        case "sync":
+            let noAck = takeSwitch("no-ack")
+            return .sync(words.isEmpty ? nil : try requiredAddress(for: name), noAck: noAck)
+        case "gaps": return .gaps(device: takeValue("device"))
+        case "export": return .export(try format(), device: takeValue("device"))
+        case "recover":
+            guard takeSwitch("start-empty") else {
+                throw UsageError(
+                    message: "recover gives up the samples that only the set-aside database has; "
+                        + "say so with --start-empty, or restore the database instead", command: name)
+            }
+            return .recover
+        case "help": return .help(words.isEmpty ? nil : words.removeFirst())
+        case "version": return .version
+        default: throw UsageError(message: "there is no command '\(name)'", command: nil)
+        }
+    }
+
+    private mutating func adopt() throws(UsageError) -> Command {
+        let address = try requiredAddress(for: "adopt")
+        let modeText = takeValue("mode") ?? BandMode.own.rawValue
+        guard let mode = BandMode(rawValue: modeText) else {
+            throw UsageError(message: "--mode is 'own' or 'observe', not '\(modeText)'", command: "adopt")
+        }
+        var device: DeviceID?
+        if let text = takeValue("device-id") {
+            guard let id = DeviceID(text) else {
+                throw UsageError(
+                    message: "--device-id has 1 to 64 of the characters A-Z a-z 0-9 _ . -", command: "adopt")
+            }
+            device = id
+        }
+        return .adopt(address, mode: mode, device: device, name: takeValue("name"))
+    }
+
+    private mutating func seconds() throws(UsageError) -> Int {
+        guard let text = takeValue("seconds") else { return 10 }
+        guard let seconds = Int(text), (1...300).contains(seconds) else {
+            throw UsageError(message: "--seconds is a number from 1 to 300, not '\(text)'", command: "scan")
+        }
+        return seconds
+    }
+
+    private mutating func format() throws(UsageError) -> ExportFormat {
+        guard let text = takeValue("format") else {
+            throw UsageError(message: "say --format jsonl or --format csv", command: "export")
+        }
+        guard let format = ExportFormat(rawValue: text) else {
+            throw UsageError(message: "--format is 'jsonl' or 'csv', not '\(text)'", command: "export")
+        }
+        return format
+    }
+
+    private mutating func requiredAddress(for command: String) throws(UsageError) -> BluetoothAddress {
+        guard !words.isEmpty else {
+            throw UsageError(
+                message: "'\(command)' needs a band's address, such as F0:F1:F2:F3:F4:F5", command: command)
+        }
+        let word = words.removeFirst()
+        guard let address = BluetoothAddress(word) else {
+            throw UsageError(
+                message: "'\(word)' is no address; write it as F0:F1:F2:F3:F4:F5", command: command)
+        }
+        return address
+    }
+
+    // MARK: options
+
+    private mutating func split() throws(UsageError) {
+        var rest = unsplit[...]
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("-"), word != "-" else {
+                words.append(word)
+                continue
+            }
+            if word == "-h" {
+                options.append(("help", nil))
+                continue
+            }
+            let parts = word.dropFirst(word.hasPrefix("--") ? 2 : 1).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts.first ?? "")
+            guard word.hasPrefix("--"), Self.valued.contains(name) || Self.switches.contains(name) else {
+                throw UsageError(message: "there is no option '\(word)'", command: nil)
+            }
+            if options.contains(where: { $0.name == name }) {
+                throw UsageError(message: "--\(name) is given twice", command: nil)
+            }
+            if Self.switches.contains(name) {
+                guard parts.count == 1 else {
+                    throw UsageError(message: "--\(name) takes no value", command: nil)
+                }
+                options.append((name, nil))
+            } else if parts.count == 2 {
+                options.append((name, String(parts[1])))
+            } else if let value = rest.popFirst() {
+                options.append((name, value))
+            } else {
+                throw UsageError(message: "--\(name) needs a value", command: nil)
+            }
+        }
+    }
+
+    private mutating func takeSwitch(_ name: String) -> Bool {
+        guard let index = options.firstIndex(where: { $0.name == name }) else { return false }
+        options.remove(at: index)
+        return true
+    }
+
+    private mutating func takeValue(_ name: String) -> String? {
+        guard let index = options.firstIndex(where: { $0.name == name }) else { return nil }
+        return options.remove(at: index).value
+    }
+}
