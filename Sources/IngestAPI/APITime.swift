@@ -1,6 +1,6 @@
 /// An instant of the ingest API: RFC 3339 in UTC with milliseconds on the wire.
 ///
-/// Reading accepts any UTC offset and a fraction of any length; writing always gives `2026-10-27T05:31:00.000Z`.
+/// Reading accepts any UTC offset and a fraction of any length; writing gives `2026-10-27T05:31:00.000Z`.
 public struct APITime: Hashable, Comparable, Sendable {
     /// Since 1970-01-01T00:00:00Z; always within the four-digit years.
     public let milliseconds: Int64
@@ -45,8 +45,8 @@ extension APITime {
         else { return nil }
         let days = daysSinceEpoch(year: year, month: month, day: day)
         let minutes = days * 1440 + Int64(hour * 60 + minute - offset)
-        // A leap second ends a UTC day and nothing else. It has no number of its own in Unix time: it is taken for
-        // the second after it.
+        // A leap second ends a UTC day and nothing else. It has no number of its own in Unix time: it is taken
+        // for the second after it.
         guard second < 60 || floorDivide(minutes, 1440).remainder == 1439 else { return nil }
         let total = minutes * 60_000 + Int64(second) * 1000 + Int64(second == 60 ? 0 : fraction)
         guard (Self.earliest.milliseconds...Self.latest.milliseconds).contains(total) else { return nil }
@@ -86,7 +86,7 @@ private struct DigitReader {
         return value
     }
 
-    /// The fraction of a second, cut to milliseconds; 0 when there is none, nil when the point has no digit after it.
+    /// The fraction of a second, cut to milliseconds; 0 without one, nil when the point has no digit after it.
     mutating func milliseconds() -> Int? {
         guard take(".") else { return 0 }
         guard var value = digit() else { return nil }

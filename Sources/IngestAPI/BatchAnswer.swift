@@ -52,7 +52,9 @@ public struct BatchAnswer: Codable, Equatable, Sendable {
         self.ackSeq = ackSeq
     }
 
-    /// The five counts; equal to `sample_count` in an answer that can be trusted. Nil when no batch is so large.
+    /// The sum of the five counts; equal to `sample_count` in an answer that can be trusted.
+    ///
+    /// Nil when a count is negative or absurd.
     public var total: Int? {
         let counts = [accepted, duplicates, corrected, conflicts.count, rejected.count]
         guard counts.allSatisfy({ (0...Int(Int32.max)).contains($0) }) else { return nil }
