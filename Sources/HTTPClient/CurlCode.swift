@@ -10,7 +10,8 @@ enum CurlCode {
     static func failure(_ code: CURLcode, text: String, verifyResult: Int, host: String) -> HTTPFailure {
         let said = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         return HTTPFailure(
-            kind(code, text: said, verifyResult: verifyResult), "\(host): \(said)", number: Int(code.rawValue))
+            kind(code, text: said, verifyResult: verifyResult), "\(host): \(said)", number: Int(code.rawValue)
+        )
     }
 
     private static func kind(_ code: CURLcode, text: String, verifyResult: Int) -> HTTPFailure.Code {
@@ -21,7 +22,8 @@ enum CurlCode {
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_PEER_FAILED_VERIFICATION: isAboutTime(text, verifyResult) ? .clock : .tls
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_ISSUER_ERROR, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_INVALIDCERTSTATUS:
+            CURLE_SSL_ISSUER_ERROR, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_NOTFOUND,
+            CURLE_SSL_INVALIDCERTSTATUS:
             .tls
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE: .connectionLost
         case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED: .answerTooLarge

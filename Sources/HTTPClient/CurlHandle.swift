@@ -128,7 +128,8 @@ final class CurlHandle {
 
     private func check(_ code: CURLcode) throws(HTTPFailure) {
         guard code == CURLE_OK else {
-            throw HTTPFailure(.badRequest, String(cString: curl_easy_strerror(code)), number: Int(code.rawValue))
+            throw HTTPFailure(
+                .badRequest, String(cString: curl_easy_strerror(code)), number: Int(code.rawValue))
         }
     }
 
@@ -143,7 +144,8 @@ final class CurlHandle {
         var headers: [HTTPHeader] = []
         var last: UnsafeMutablePointer<curl_header>?
         while headers.count < 64, let next = curl_easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, last) {
-            headers.append(HTTPHeader(String(cString: next.pointee.name), String(cString: next.pointee.value)))
+            headers.append(
+                HTTPHeader(String(cString: next.pointee.name), String(cString: next.pointee.value)))
             last = next
         }
         return headers

@@ -42,7 +42,8 @@ public final class HTTPClient {
         let transfer = Transfer(answerLimit: request.answerLimit)
         let result = request.body.withUnsafeBytes { body in
             Result { () throws(HTTPFailure) in
-                try easy.prepare(request, target: target, body: body, transfer: transfer, authorityFile: authorityFile)
+                try easy.prepare(
+                    request, target: target, body: body, transfer: transfer, authorityFile: authorityFile)
                 try run(target: target, transfer: transfer)
             }
         }

@@ -22,7 +22,8 @@ struct RequestTarget {
         host = Self.host(of: authority)
         for header in request.headers where !Self.isSafe(header) {
             // The value may be a secret: only the name is said.
-            throw HTTPFailure(.badRequest, "The header \(header.name.filter(\.isLetter)) holds a control character.")
+            throw HTTPFailure(
+                .badRequest, "The header \(header.name.filter(\.isLetter)) holds a control character.")
         }
     }
 
@@ -34,7 +35,8 @@ struct RequestTarget {
     }
 
     private static func isSafe(_ header: HTTPHeader) -> Bool {
-        !header.name.isEmpty && header.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
+        !header.name.isEmpty
+            && header.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
             && header.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }
 }

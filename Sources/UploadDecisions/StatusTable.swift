@@ -1,0 +1,94 @@
+import IngestAPI
+
+/// The table of statuses of ingest API 1: outcome in, decision out. Nothing else branches on a status.
+public enum StatusTable {
+    /// Judges the answer to a batch.
+    public static func decide(_ outcome: AttemptOutcome, batch: SentBatch, wallTime: APITime)
+        -> UploadDecision
+    {
+        let decision = decide(outcome, wallTime: wallTime) { answer in
+            guard let body = try? APIJSON.decode(BatchAnswer.self, from: answer.body) else { return nil }
+            guard let verdict = Confirmation.verdict(of: body, on: batch) else {
+                return .backOff(.inconsistentAnswer, retryAfter: nil)
+            }
+            return .settle(verdict)
+        } refused: { refusal in
+            // One row, two ends: a refused batch is searched, a refused sample is set aside.
+            batch.samples.count > 1 ? .halve(refusal) : .quarantine(refusal)
+        } encodingRefused: {
+            batch.isCompressed ? .sendIdentity : .backOff(.encodingRefused, retryAfter: nil)
+        }
+        // A batch makes its device known: this answer is in no row of the table.
+        return decision == .unknownDevice ? .backOff(.notThisAPI(status: 404), retryAfter: nil) : decision
+    }
+
+    /// Judges the answer to a PUT of gaps or status. A refusal of it must not touch samples.
+    public static func decidePut(_ outcome: AttemptOutcome, wallTime: APITime) -> UploadDecision {
+        decide(outcome, wallTime: wallTime) { _ in
+            .taken
+        } refused: { refusal in
+            .passOver(refusal)
+        } encodingRefused: {
+            .backOff(.encodingRefused, retryAfter: nil)
+        }
+    }
+
+    /// Judges the answer to `GET /v1/devices/{device_id}`; a state is only one if it is of the device asked for.
+    public static func decideState(
+        _ outcome: AttemptOutcome, device: String, wallTime: APITime
+    ) -> (decision: UploadDecision, state: DeviceState?) {
+        var state: DeviceState?
+        let decision = decide(outcome, wallTime: wallTime) { answer in
+            guard let body = try? APIJSON.decode(DeviceState.self, from: answer.body), body.deviceID == device
+            else {
+                return nil
+            }
+            state = body
+            return .taken
+        } refused: { refusal in
+            .passOver(refusal)
+        } encodingRefused: {
+            .backOff(.encodingRefused, retryAfter: nil)
+        }
+        return (decision, state)
+    }
+
+    // MARK: the rows
+
+    private static func decide(
+        _ outcome: AttemptOutcome, wallTime: APITime,
+        success: (AttemptOutcome.Answer) -> UploadDecision?,
+        refused: (Refusal) -> UploadDecision,
+        encodingRefused: () -> UploadDecision
+    ) -> UploadDecision {
+        switch outcome {
+        case .unanswered(.aborted):
+            return .stop
+        case .unanswered(let cause):
+            return .backOff(.noAnswer(cause), retryAfter: nil)
+        case .answered(let answer):
+            let retryAfter = RetryAfter.duration(answer.retryAfter, date: answer.date, wallTime: wallTime)
+            let notThisAPI = UploadDecision.backOff(
+                .notThisAPI(status: answer.status), retryAfter: retryAfter)
+            switch answer.status {
+            case 200..<300: return success(answer) ?? notThisAPI
+            case 500..<600: return .backOff(.serverError(status: answer.status), retryAfter: retryAfter)
+            default: break
+            }
+            // Below 500 the body must be this API's, its code the status's own: a captive portal also says 400.
+            guard let error = try? APIJSON.decode(ErrorBody.self, from: answer.body).error,
+                let code = APIErrorCode(rawValue: error.code), code.status == answer.status
+            else { return notThisAPI }
+            switch code {
+            case .malformed, .batchTooLarge:
+                return refused(Refusal(code: error.code, message: String(error.message.prefix(200))))
+            case .authenticationFailed: return .waitForCredentials(.authenticationFailed)
+            case .forbidden: return .waitForCredentials(.forbidden)
+            case .unsupportedEncoding: return encodingRefused()
+            case .rateLimited: return .pause(retryAfter)
+            case .unknownDevice: return .unknownDevice
+            case .notFound, .methodNotAllowed, .leaseHeld, .serverError: return notThisAPI
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+/// Everything about the upload that a person should know, declared once: code, what happened, what to do.
+///
+/// Status, log and command line all read it from here.
+public enum UploadProblem: Equatable, Sendable {
+    case noAnswer(NoAnswer)
+    case serverError(status: Int)
+    case rateLimited
+    /// A captive portal, a wrong URL, a proxy's own page.
+    case notThisAPI(status: Int)
+    /// The answer is of this API but contradicts itself or the batch.
+    case inconsistentAnswer
+    /// The answer claims success and confirms nothing.
+    case nothingConfirmed
+    case encodingRefused
+    case authenticationFailed
+    case forbidden
+    /// Three single samples in a row were refused whole.
+    case serverRefuses(code: String)
+    /// The server takes a band's samples, but not its gaps or its status.
+    case reportRefused(code: String)
+    case tokenFile(TokenFileFault)
+    /// The gateway's own database could not be read or written.
+    case outbox(String)
+
+    /// What is wrong with a token file.
+    public enum TokenFileFault: Equatable, Sendable {
+        case unreadable(String)
+        case readableByOthers
+        case malformed
+    }
+
+    /// True for what ends as soon as any request is answered as it should be.
+    var endsWithAnyAnswer: Bool {
+        switch self {
+        case .noAnswer, .serverError, .rateLimited, .notThisAPI, .authenticationFailed, .forbidden,
+            .tokenFile,
+            .outbox:
+            true
+        case .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .serverRefuses, .reportRefused: false
+        }
+    }
+
+    /// Stable, for programs.
+    public var code: String {
+        switch self {
+        case .noAnswer(.certificateTime): "certificate_time"
+        case .noAnswer(.tls): "tls_failed"
+        case .noAnswer(.notHTTP): "not_this_api"
+        case .noAnswer(.unsendable): "request_failed"
+        case .noAnswer: "network_timeout"
+        case .serverError: "server_error"
+        case .rateLimited: "rate_limited"
+        case .notThisAPI: "not_this_api"
+        case .inconsistentAnswer: "answer_inconsistent"
+        case .nothingConfirmed: "nothing_confirmed"
+        case .encodingRefused: "unsupported_encoding"
+        case .authenticationFailed: "authentication_failed"
+        case .forbidden: "forbidden"
+        case .serverRefuses: "server_refuses"
+        case .reportRefused: "report_refused"
+        case .tokenFile(.unreadable): "token_unreadable"
+        case .tokenFile(.readableByOthers): "token_readable_by_others"
+        case .tokenFile(.malformed): "token_malformed"
+        case .outbox: "outbox_failed"
+        }
+    }
+
+    /// What happened, in one sentence.
+    public var text: String {
+        switch self {
+        case .noAnswer(let cause): cause.text
+        case .serverError(let status): "The server failed to answer the upload (status \(status))."
+        case .rateLimited: "The server asked to send less often."
+        case .notThisAPI(let status):
+            "What answers at the server's address is not the ingest API (status \(status))."
+        case .inconsistentAnswer: "The server's answer does not fit the batch that it was sent."
+        case .nothingConfirmed: "The server answers with success but confirms no sample."
+        case .encodingRefused: "The server refuses the batch in every encoding."
+        case .authenticationFailed: "The server does not accept the token."
+        case .forbidden: "The server does not let this token upload."
+        case .serverRefuses(let code): "The server refuses single samples one after the other (\(code))."
+        case .reportRefused(let code): "The server refuses a band's gaps or status (\(code))."
+        case .tokenFile(.unreadable(let why)): "The token file could not be read: \(why)."
+        case .tokenFile(.readableByOthers): "The token file can be read by others, so it is not used."
+        case .tokenFile(.malformed): "The token file does not hold one line of printable characters."
+        case .outbox(let why): "The upload could not use the database: \(why)"
+        }
+    }
+
+    /// What to do about it.
+    public var remedy: String {
+        switch self {
+        case .noAnswer(let cause): cause.remedy
+        case .serverError, .rateLimited:
+            "Nothing to do here: samples are kept and sent later. If it lasts, tell who runs the server."
+        case .notThisAPI:
+            "Check the url of [upload], and whether the network wants a log-in page to be passed first."
+        case .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .serverRefuses, .reportRefused:
+            "Samples are kept. Report it to who runs the server."
+        case .authenticationFailed, .forbidden:
+            "Put a valid gateway token into the token_file of [upload]; it is read again when it changes."
+        case .tokenFile(.unreadable): "Check token_file of [upload] and that the service may read it."
+        case .tokenFile(.readableByOthers):
+            "Run chmod 600 on the token file; it is read again when it changes."
+        case .tokenFile(.malformed): "Write the token as one line into the token file."
+        case .outbox: "See the store's own state; the upload goes on when the database can be used again."
+        }
+    }
+}
+
+extension NoAnswer {
+    fileprivate var text: String {
+        switch self {
+        case .cannotResolve: "The server's name could not be resolved."
+        case .cannotConnect: "The server could not be reached."
+        case .timedOut: "The server did not answer in time."
+        case .connectionLost: "The connection to the server broke before the answer was whole."
+        case .certificateTime: "The server's certificate is not valid at this machine's time."
+        case .tls: "The server's certificate could not be verified."
+        case .notHTTP: "What answers at the server's address does not speak HTTP."
+        case .unsendable: "The request to the server could not be made."
+        case .aborted: "The upload was stopped."
+        }
+    }
+
+    fileprivate var remedy: String {
+        switch self {
+        case .cannotResolve, .cannotConnect, .timedOut, .connectionLost:
+            "Check the network and the url of [upload]. Samples are kept and sent later."
+        case .certificateTime:
+            "Check this machine's clock first (timedatectl); then the server's certificate. Samples are kept."
+        case .tls:
+            "Check the url and ca_file of [upload]. Verification is never turned off. Samples are kept."
+        case .notHTTP: "Check the url of [upload]."
+        case .unsendable: "Check the url of [upload] and the free memory."
+        case .aborted: "Nothing."
+        }
+    }
+}

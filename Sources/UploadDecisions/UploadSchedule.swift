@@ -1,0 +1,240 @@
+/// When what may be sent: the pure half of the uploader. Decisions in, waits and plans out; it does no I/O.
+///
+/// Times are monotonic durations since a fixed moment of the caller's. Devices are named by their id.
+public struct UploadSchedule: Sendable {
+    public struct Limits: Equatable, Sendable {
+        public var batchSize: Int
+        public var backOff: BackOff.Limits
+        /// How often a refused token is tried again unchanged.
+        public var credentials: Duration
+        /// How often a server that refuses everything is probed.
+        public var refusing: Duration
+        /// Ingest API 1: "after 3 single samples in a row it stops".
+        public var refusedSingles: Int
+
+        public init(
+            batchSize: Int = 500, backOff: BackOff.Limits = BackOff.Limits(),
+            credentials: Duration = .seconds(3600),
+            refusing: Duration = .seconds(3600), refusedSingles: Int = 3
+        ) {
+            self.batchSize = max(1, batchSize)
+            self.backOff = backOff
+            self.credentials = credentials
+            self.refusing = refusing
+            self.refusedSingles = max(1, refusedSingles)
+        }
+    }
+
+    /// How the next batch of a device is to be cut.
+    public struct BatchPlan: Equatable, Sendable {
+        public var limit: Int
+        /// Send one sample picked at random: the server refused single samples, and only one that it takes shows
+        /// that it is the samples' fault. Nothing is quarantined meanwhile.
+        public var isProbe: Bool
+        public var isCompressed: Bool
+    }
+
+    /// What the caller does to the outbox after a batch.
+    public enum BatchAction: Equatable, Sendable {
+        case nothing
+        case settle(BatchVerdict)
+        case quarantine(Refusal)
+    }
+
+    private struct Device: Sendable {
+        var bisection = Bisection()
+        var backOff: BackOff
+        var notBefore: Duration?
+        var problem: UploadProblem?
+    }
+
+    public let limits: Limits
+    /// True once the server said that it takes no gzip.
+    public private(set) var sendsIdentity = false
+    private var devices: [String: Device] = [:]
+    private var backOff: BackOff
+    private var notBefore: Duration?
+    private var serverProblem: UploadProblem?
+    private var singlesInARow = 0
+    private var isProbing = false
+
+    public init(limits: Limits = Limits()) {
+        self.limits = limits
+        backOff = BackOff(limits: limits.backOff)
+    }
+
+    // MARK: what may be done
+
+    /// What a person should know now: the server's trouble first, then a device's.
+    public var problem: UploadProblem? {
+        serverProblem ?? devices.sorted { $0.key < $1.key }.lazy.compactMap(\.value.problem).first
+    }
+
+    /// True while only new credentials can help.
+    public var waitsForCredentials: Bool {
+        switch serverProblem {
+        case .authenticationFailed, .forbidden, .tokenFile: true
+        default: false
+        }
+    }
+
+    /// Nothing is sent before this moment; nil = now.
+    public func wait(now: Duration) -> Duration? {
+        notBefore.flatMap { $0 > now ? $0 : nil }
+    }
+
+    /// The devices that wait for themselves alone, and the moment at which the first of them may go on.
+    public func resting(now: Duration) -> (devices: Set<String>, until: Duration?) {
+        let resting = devices.filter { ($0.value.notBefore ?? now) > now }
+        return (Set(resting.keys), resting.values.compactMap(\.notBefore).min())
+    }
+
+    public func plan(for device: String) -> BatchPlan {
+        let limit = devices[device]?.bisection.limit(full: limits.batchSize) ?? limits.batchSize
+        return BatchPlan(
+            limit: isProbing ? limits.batchSize : limit, isProbe: isProbing, isCompressed: !sendsIdentity)
+    }
+
+    // MARK: what happened
+
+    /// The token file is another than the one that was refused.
+    public mutating func credentialsChanged() {
+        guard waitsForCredentials else { return }
+        notBefore = nil
+    }
+
+    /// The token can't be used or the outbox can't be read: nothing was sent.
+    public mutating func couldNotSend(
+        _ problem: UploadProblem, now: Duration, using random: inout some RandomNumberGenerator
+    ) {
+        serverProblem = problem
+        notBefore = now + (waitsForCredentials ? limits.credentials : backOff.next(using: &random))
+    }
+
+    /// A batch of `count` samples came back. The schedule is changed; what to do to the outbox is returned.
+    public mutating func batchEnded(
+        _ decision: UploadDecision, device name: String, count: Int, now: Duration,
+        using random: inout some RandomNumberGenerator
+    ) -> BatchAction {
+        switch decision {
+        case .settle(let verdict):
+            serverAnswered()
+            guard verdict.isProgress else {
+                rest(name, for: .nothingConfirmed, retryAfter: nil, now: now, using: &random)
+                return .nothing
+            }
+            progressed(name, count: count)
+            return .settle(verdict)
+        case .halve(let refusal):
+            serverAnswered()
+            change(name) { $0.bisection.refused(count) }
+            // Never for a probe, which is one sample.
+            return isProbing ? refusedProbe(refusal, now: now) : .nothing
+        case .quarantine(let refusal):
+            serverAnswered()
+            if isProbing { return refusedProbe(refusal, now: now) }
+            change(name) { $0.bisection.refused(1) }
+            singlesInARow += 1
+            if singlesInARow >= limits.refusedSingles { _ = refusedProbe(refusal, now: now) }
+            return .quarantine(refusal)
+        case .sendIdentity:
+            serverAnswered()
+            sendsIdentity = true
+            return .nothing
+        case .backOff(let problem, let retryAfter):
+            rest(name, for: problem, retryAfter: retryAfter, now: now, using: &random)
+            if problem.endsWithAnyAnswer { waitForServer(problem, retryAfter, now: now, using: &random) }
+            return .nothing
+        case .taken, .unknownDevice, .passOver, .pause, .waitForCredentials, .stop:
+            requestEnded(decision, device: name, now: now, using: &random)
+            return .nothing
+        }
+    }
+
+    /// A request for a device other than a batch came back.
+    public mutating func requestEnded(
+        _ decision: UploadDecision, device name: String, now: Duration,
+        using random: inout some RandomNumberGenerator
+    ) {
+        switch decision {
+        case .taken, .unknownDevice, .settle, .sendIdentity:
+            serverAnswered()
+        case .passOver(let refusal), .halve(let refusal), .quarantine(let refusal):
+            serverAnswered()
+            change(name) { $0.problem = .reportRefused(code: refusal.code) }
+        case .pause(let duration):
+            waitForServer(.rateLimited, duration, now: now, using: &random)
+        case .waitForCredentials(let problem):
+            serverProblem = problem
+            notBefore = now + limits.credentials
+        case .backOff(let problem, let retryAfter):
+            waitForServer(problem, retryAfter, now: now, using: &random)
+        case .stop:
+            break
+        }
+    }
+
+    // MARK: changes
+
+    /// Any proper answer ends an outage. One that took two or more requests in a row was the network's or the
+    /// server's, so devices need not sit out waits that they got during it.
+    private mutating func serverAnswered() {
+        if backOff.failures >= 2 {
+            for name in devices.keys where devices[name]?.problem?.endsWithAnyAnswer == true {
+                devices[name]?.notBefore = nil
+                devices[name]?.problem = nil
+            }
+        }
+        backOff.reset()
+        if !isProbing { notBefore = nil }
+        if serverProblem?.endsWithAnyAnswer == true { serverProblem = isProbing ? refusing : nil }
+    }
+
+    private mutating func progressed(_ name: String, count: Int) {
+        change(name) {
+            $0.bisection.passed(count)
+            $0.backOff.reset()
+            $0.notBefore = nil
+            $0.problem = nil
+        }
+        singlesInARow = 0
+        isProbing = false
+        notBefore = nil
+        serverProblem = nil
+    }
+
+    private var refusing: UploadProblem?
+
+    /// The server refuses sample after sample: stop, report it, and look again slowly.
+    private mutating func refusedProbe(_ refusal: Refusal, now: Duration) -> BatchAction {
+        isProbing = true
+        refusing = .serverRefuses(code: refusal.code)
+        serverProblem = refusing
+        notBefore = now + limits.refusing
+        return .nothing
+    }
+
+    private mutating func rest(
+        _ name: String, for problem: UploadProblem, retryAfter: Duration?, now: Duration,
+        using random: inout some RandomNumberGenerator
+    ) {
+        var device = devices[name] ?? Device(backOff: BackOff(limits: limits.backOff))
+        device.notBefore = now + device.backOff.next(retryAfter: retryAfter, using: &random)
+        device.problem = problem
+        devices[name] = device
+    }
+
+    private mutating func waitForServer(
+        _ problem: UploadProblem, _ retryAfter: Duration?, now: Duration,
+        using random: inout some RandomNumberGenerator
+    ) {
+        serverProblem = problem
+        notBefore = now + backOff.next(retryAfter: retryAfter, using: &random)
+    }
+
+    private mutating func change(_ name: String, _ body: (inout Device) -> Void) {
+        var device = devices[name] ?? Device(backOff: BackOff(limits: limits.backOff))
+        body(&device)
+        devices[name] = device
+    }
+}
