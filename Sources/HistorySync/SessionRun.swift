@@ -94,9 +94,13 @@ extension HistorySession {
         let chunk = Chunk(
             ring: info.ring, records: records, gaps: bridge.gaps, openQuestions: bridge.questions,
             raw: bridge.raw, through: expected - 1)
+        let givenUp = bridge.gaps.map { gap in
+            SessionAction.note(
+                .gaveUp(first: gap.firstSeq, last: gap.lastSeq ?? gap.firstSeq, cause: gap.cause))
+        }
         bridge = Bridge()
         state = .committing
-        return [.commit(chunk)]
+        return givenUp + [.commit(chunk)]
     }
 
     mutating func committed(_ outcome: CommitOutcome, _ now: MonotonicTime) -> [SessionAction] {
