@@ -1,0 +1,42 @@
+import DBus
+
+/// docs/dbus-api.md describes both to their users; a test holds the two together.
+enum GatewayInterfaces {
+    typealias Argument = InterfaceDescription.Argument
+    typealias Method = InterfaceDescription.Method
+    typealias Property = InterfaceDescription.Property
+
+    static let gateway = InterfaceDescription(
+        GatewayBusNames.gatewayInterface,
+        methods: [
+            Method("Scan", takes: [Argument("seconds", "u")], returns: [Argument("bands", "aa{sv}")]),
+            Method(
+                "Adopt", takes: [Argument("address", "s"), Argument("options", "a{sv}")],
+                returns: [Argument("band", "o")]),
+            Method("Forget", takes: [Argument("address", "s")]),
+            Method(
+                "Sync", takes: [Argument("address", "s"), Argument("options", "a{sv}")],
+                returns: [Argument("reports", "aa{sv}")]),
+        ],
+        properties: [
+            Property("Version", "s"), Property("StateDirectory", "s"), Property("Running", "b"),
+            Property("Scanning", "b"), Property("UploadURL", "s"), Property("LastUpload", "x"),
+            Property("Problems", "aa{sv}"),
+        ])
+
+    static let band = InterfaceDescription(
+        GatewayBusNames.bandInterface,
+        methods: [
+            Method("Sync", takes: [Argument("options", "a{sv}")], returns: [Argument("report", "a{sv}")])
+        ],
+        properties: [
+            Property("Address", "s"), Property("DeviceID", "s"), Property("Name", "s"), Property("Mode", "s"),
+            Property("Configured", "b"), Property("Adopted", "b"), Property("Connected", "b"),
+            Property("Syncing", "b"), Property("MTU", "q"), Property("LastContact", "x"),
+            Property("Battery", "y"),
+            Property("Firmware", "s"), Property("Ring", "s"), Property("NewestSeq", "u"),
+            Property("NewestRecordedAt", "x"), Property("NextSeq", "u"), Property("Stored", "t"),
+            Property("Pending", "t"), Property("Quarantined", "t"), Property("Conflicts", "t"),
+            Property("Undecodable", "t"), Property("Gaps", "t"), Property("Problem", "a{sv}"),
+        ])
+}
