@@ -53,14 +53,18 @@ public struct UploadSchedule: Sendable {
     public private(set) var sendsIdentity = false
     private var devices: [String: Device] = [:]
     private var backOff: BackOff
+    private var outboxBackOff: BackOff
     private var notBefore: Duration?
     private var serverProblem: UploadProblem?
     private var singlesInARow = 0
-    private var isProbing = false
+    /// Set while the server refuses sample after sample.
+    private var refusing: UploadProblem?
+    private var isProbing: Bool { refusing != nil }
 
     public init(limits: Limits = Limits()) {
         self.limits = limits
         backOff = BackOff(limits: limits.backOff)
+        outboxBackOff = backOff
     }
 
     // MARK: what may be done
@@ -97,10 +101,18 @@ public struct UploadSchedule: Sendable {
 
     // MARK: what happened
 
-    /// The token file is another than the one that was refused.
-    public mutating func credentialsChanged() {
-        guard waitsForCredentials else { return }
+    /// The token file can be read and is another than before. True when that was waited for.
+    public mutating func credentialsChanged() -> Bool {
+        guard waitsForCredentials else { return false }
         notBefore = nil
+        if case .tokenFile = serverProblem { serverProblem = refusing }
+        return true
+    }
+
+    /// The outbox was read and written without a fault.
+    public mutating func outboxWorks() {
+        outboxBackOff.reset()
+        if case .outbox = serverProblem { serverProblem = refusing }
     }
 
     /// The token can't be used or the outbox can't be read: nothing was sent.
@@ -108,7 +120,8 @@ public struct UploadSchedule: Sendable {
         _ problem: UploadProblem, now: Duration, using random: inout some RandomNumberGenerator
     ) {
         serverProblem = problem
-        notBefore = now + (waitsForCredentials ? limits.credentials : backOff.next(using: &random))
+        // A counter of its own: answers of the server do not mend a full disk, and must not let it be hammered.
+        notBefore = now + (waitsForCredentials ? limits.credentials : outboxBackOff.next(using: &random))
     }
 
     /// A batch of `count` samples came back. The schedule is changed; what to do to the outbox is returned.
@@ -187,7 +200,7 @@ public struct UploadSchedule: Sendable {
         }
         backOff.reset()
         if !isProbing { notBefore = nil }
-        if serverProblem?.endsWithAnyAnswer == true { serverProblem = isProbing ? refusing : nil }
+        if serverProblem?.endsWithAnyAnswer == true { serverProblem = refusing }
     }
 
     private mutating func progressed(_ name: String, count: Int) {
@@ -198,16 +211,13 @@ public struct UploadSchedule: Sendable {
             $0.problem = nil
         }
         singlesInARow = 0
-        isProbing = false
+        refusing = nil
         notBefore = nil
         serverProblem = nil
     }
 
-    private var refusing: UploadProblem?
-
     /// The server refuses sample after sample: stop, report it, and look again slowly.
     private mutating func refusedProbe(_ refusal: Refusal, now: Duration) -> BatchAction {
-        isProbing = true
         refusing = .serverRefuses(code: refusal.code)
         serverProblem = refusing
         notBefore = now + limits.refusing

@@ -1,0 +1,71 @@
+import Dispatch
+import GatewayModel
+import Synchronization
+
+/// What others want of the upload thread, which reads it between two requests.
+final class Mailbox: Sendable {
+    struct Question: Sendable {
+        let device: DeviceID
+        /// On the upload clock.
+        let until: Duration
+        let answer: OneShot<ServerAnswer>
+    }
+
+    struct News: Sendable {
+        var wasWoken = false
+        var isStopping = false
+        var questions: [Question] = []
+    }
+
+    private struct Contents {
+        var news = News()
+        var hasNews = false
+    }
+
+    /// Questions are one a band and connection; more than this waiting means that nobody answers them.
+    private static let questionLimit = 32
+
+    private let contents = Mutex(Contents())
+    private let signal = DispatchSemaphore(value: 0)
+
+    func wake() { post { $0.wasWoken = true } }
+
+    func stop() { post { $0.isStopping = true } }
+
+    /// False when the thread stops or too many wait: the question is answered as unreachable at once.
+    func ask(_ question: Question) -> Bool {
+        var isTaken = false
+        post { news in
+            guard !news.isStopping, news.questions.count < Self.questionLimit else { return }
+            news.questions.append(question)
+            isTaken = true
+        }
+        return isTaken
+    }
+
+    /// Takes what has come; a stop stays.
+    func take() -> News {
+        contents.withLock { contents in
+            let news = contents.news
+            contents.news = News(isStopping: news.isStopping)
+            contents.hasNews = false
+            return news
+        }
+    }
+
+    /// Blocks the caller's own thread until something comes or the time is over. May return early.
+    func wait(atMost time: Duration) {
+        let milliseconds = max(0, min(time / .milliseconds(1), 3_600_000))
+        _ = signal.wait(timeout: .now() + .microseconds(Int(milliseconds * 1000)))
+    }
+
+    private func post(_ change: (inout News) -> Void) {
+        let isFirst = contents.withLock { contents in
+            change(&contents.news)
+            defer { contents.hasNews = true }
+            return !contents.hasNews
+        }
+        // One signal for any number of posts: the count never grows.
+        if isFirst { signal.signal() }
+    }
+}

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A value that is set once, from any thread, and awaited by one task.
+final class OneShot<Value: Sendable>: Sendable {
+    private enum State {
+        case empty
+        case awaited(CheckedContinuation<Value, Never>)
+        case set(Value)
+    }
+
+    private let state = Mutex(State.empty)
+
+    /// The first call decides; later ones change nothing.
+    func set(_ value: Value) {
+        let waiter: CheckedContinuation<Value, Never>? = state.withLock { state in
+            switch state {
+            case .empty:
+                state = .set(value)
+                return nil
+            case .awaited(let continuation):
+                state = .set(value)
+                return continuation
+            case .set:
+                return nil
+            }
+        }
+        waiter?.resume(returning: value)
+    }
+
+    var isSet: Bool {
+        state.withLock { if case .set = $0 { true } else { false } }
+    }
+
+    /// Awaited at most once.
+    func value() async -> Value {
+        await withCheckedContinuation { continuation in
+            let ready: Value? = state.withLock { state in
+                if case .set(let value) = state { return value }
+                state = .awaited(continuation)
+                return nil
+            }
+            if let ready { continuation.resume(returning: ready) }
+        }
+    }
+
+    /// The value, or `fallback` once the deadline is over or the task is cancelled. The clock is the machine's own.
+    func value(within deadline: Duration, else fallback: Value) async -> Value {
+        let timer = Task {
+            try? await Task.sleep(for: deadline)
+            self.set(fallback)
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await value()
+        } onCancel: {
+            self.set(fallback)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import BandProfile
+import GatewayModel
+import IngestAPI
+
+/// What the server says when it is asked about a band.
+public enum ServerAnswer: Equatable, Sendable {
+    case knows(ServerDeviceState)
+    /// The server answered: it has never had a sample of it.
+    case unknownDevice
+    /// No usable answer before the deadline; ask again later.
+    case unreachable
+    /// No server is configured.
+    case noServer
+}
+
+/// What the server holds of one device. Ingest API 1, "What the server knows of a device".
+public struct ServerDeviceState: Equatable, Sendable {
+    public struct Ring: Equatable, Sendable {
+        public var ring: RingID
+        /// Nil = no gateway has said so yet.
+        public var completeThrough: UInt32?
+        /// The highest seq of any type that is durably stored there.
+        public var highestSeq: UInt32?
+
+        public init(ring: RingID, completeThrough: UInt32?, highestSeq: UInt32?) {
+            self.ring = ring
+            self.completeThrough = completeThrough
+            self.highestSeq = highestSeq
+        }
+    }
+
+    public var rings: [Ring]
+    /// Corrections start above it.
+    public var maxVersion: Int
+
+    public init(rings: [Ring], maxVersion: Int) {
+        self.rings = rings
+        self.maxVersion = maxVersion
+    }
+
+    /// A ring whose name is none is left out: it can't be one of a band's.
+    init(_ state: DeviceState) {
+        rings = state.rings.compactMap { ring in
+            RingID(ring.ring).map {
+                Ring(ring: $0, completeThrough: ring.completeThrough, highestSeq: ring.ackSeq.values.max())
+            }
+        }
+        maxVersion = state.maxVersion
+    }
+}

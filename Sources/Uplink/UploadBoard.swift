@@ -1,0 +1,50 @@
+import GatewayModel
+import Synchronization
+import UploadDecisions
+
+/// What the upload thread shows to others, and the log that it speaks to. A problem is logged when it begins and when
+/// it ends, not at every try.
+final class UploadBoard: Sendable {
+    private let state = Mutex(UploadSnapshot())
+    let log: @Sendable (UploadEvent) -> Void
+
+    init(log: @escaping @Sendable (UploadEvent) -> Void) { self.log = log }
+
+    var snapshot: UploadSnapshot { state.withLock { $0 } }
+
+    var pending: Int? {
+        get { state.withLock { $0.pending } }
+        set { state.withLock { $0.pending = newValue } }
+    }
+
+    func confirmed(_ count: Int, at time: Timestamp) {
+        state.withLock { state in
+            state.lastSuccess = time
+            state.pending = state.pending.map { max(0, $0 - count) }
+        }
+    }
+
+    func show(_ state: UploadSnapshot.State) { self.state.withLock { $0.state = state } }
+
+    func show(_ problem: UploadProblem?, isSending: Bool, now: Timestamp) {
+        let events: [UploadEvent] = state.withLock { state in
+            state.state = isSending ? .sending : .waiting
+            guard state.problem?.code != problem?.code else {
+                // The same trouble in other words keeps its beginning.
+                state.problem = problem.map { Problem($0, since: state.problem?.since ?? now) }
+                return []
+            }
+            let old = state.problem
+            state.problem = problem.map { Problem($0, since: now) }
+            if let new = state.problem { return [.problemBegan(new)] }
+            return old.map { [.problemEnded(code: $0.code)] } ?? []
+        }
+        for event in events { log(event) }
+    }
+}
+
+extension Problem {
+    init(_ problem: UploadProblem, since: Timestamp) {
+        self.init(code: problem.code, text: problem.text, remedy: problem.remedy, since: since)
+    }
+}

@@ -1,0 +1,38 @@
+import BandProfile
+import GatewayModel
+import IngestAPI
+
+/// What the uploader needs of the store: a set of unconfirmed rows, not a position.
+///
+/// Used on the upload thread alone. Every call may throw a `StoreError`; nothing is lost then, and all of it may be
+/// called again.
+protocol UploadOutbox: AnyObject {
+    /// Every device that ever stored something, forgotten ones included.
+    func devices() throws -> [DeviceID]
+    /// Unconfirmed rows of one device and ring in the order in which they go; nil when nothing waits.
+    func nextBatch(limit: Int, skipping: Set<DeviceID>) throws -> PendingBatch?
+    /// Marks rows done, unless they changed since the batch was read.
+    func confirm(_ batch: PendingBatch, _ indices: [Int]) throws
+    /// Sets rows aside for good; they stay in the database.
+    func quarantine(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws
+    /// Keeps rows back until `releaseHeld`.
+    func hold(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws
+    func releaseHeld() throws
+    /// Gaps that are new or changed since they were sent.
+    func unsentGaps(of device: DeviceID, limit: Int) throws -> [Gap]
+    func markSent(_ gaps: [Gap], of device: DeviceID) throws
+    /// Nil for a device that was never in contact.
+    func report(of device: DeviceID) throws -> DeviceReport?
+    /// The highest seq stored here of a ring; nil = none.
+    func highestSeq(of device: DeviceID, ring: RingID) throws -> UInt32?
+    func pendingCount() throws -> Int
+}
+
+/// A batch as the outbox has it now.
+struct PendingBatch: Sendable {
+    var device: DeviceID
+    var ring: RingID
+    var samples: [Sample]
+    /// True of the whole batch: every record up to here is in it, confirmed or in a gap.
+    var completeThrough: UInt32?
+}

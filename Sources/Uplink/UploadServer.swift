@@ -1,0 +1,110 @@
+import Compression
+import GatewayModel
+import HTTPClient
+import IngestAPI
+import UploadDecisions
+
+/// The requests of ingest API 1 that a gateway makes, as outcomes for the decisions to judge.
+struct UploadServer {
+    /// An answer has at most 500 rejections of a line each.
+    private static let answerLimit = 1 << 20
+
+    let url: String
+    let transport: any UploadTransport
+    let deadlines: HTTPDeadlines
+
+    /// `body` is a whole batch as JSON.
+    func postBatch(_ body: [UInt8], compressed: Bool, token: String) -> AttemptOutcome {
+        guard compressed else { return send(.post, "/v1/samples:batch", body, token: token) }
+        guard let packed = try? Gzip.compress(body) else { return .unanswered(.unsendable) }
+        return send(
+            .post, "/v1/samples:batch", packed, [HTTPHeader("Content-Encoding", "gzip")], token: token)
+    }
+
+    func deviceState(_ device: DeviceID, token: String, within deadline: Duration? = nil) -> AttemptOutcome {
+        send(.get, "/v1/devices/\(device.text)", [], token: token, within: deadline)
+    }
+
+    func putGaps(_ gaps: [Gap], of device: DeviceID, token: String) -> AttemptOutcome {
+        put("gaps", GapList(gaps: gaps.map { APIGap($0) }), of: device, token: token)
+    }
+
+    func putStatus(_ report: DeviceReport, of device: DeviceID, token: String) -> AttemptOutcome {
+        put("status", report, of: device, token: token)
+    }
+
+    private func put(
+        _ what: String, _ value: some Encodable, of device: DeviceID, token: String
+    ) -> AttemptOutcome {
+        guard let body = try? APIJSON.encode(value) else { return .unanswered(.unsendable) }
+        return send(.put, "/v1/devices/\(device.text)/\(what)", body, token: token)
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8], _ headers: [HTTPHeader] = [],
+        token: String,
+        within deadline: Duration? = nil
+    ) -> AttemptOutcome {
+        var request = HTTPRequest(
+            method, url + path, headers: headers, body: body, answerLimit: Self.answerLimit,
+            deadlines: deadlines)
+        if let deadline {
+            request.deadlines.total = min(deadline, deadlines.total)
+            request.deadlines.connect = min(deadline, deadlines.connect)
+        }
+        request.headers.append(HTTPHeader("Authorization", "Bearer \(token)"))
+        request.headers.append(HTTPHeader("Accept", IngestAPI.jsonContentType))
+        if !body.isEmpty { request.headers.append(HTTPHeader("Content-Type", IngestAPI.jsonContentType)) }
+        do {
+            let response = try transport.perform(request)
+            return .answered(
+                .init(
+                    status: response.status, body: response.body, retryAfter: response.header("Retry-After"),
+                    date: response.header("Date")))
+        } catch {
+            return .unanswered(NoAnswer(error.code))
+        }
+    }
+}
+
+extension NoAnswer {
+    init(_ code: HTTPFailure.Code) {
+        switch code {
+        case .cannotResolve: self = .cannotResolve
+        case .cannotConnect: self = .cannotConnect
+        case .timedOut: self = .timedOut
+        case .clock: self = .certificateTime
+        case .tls: self = .tls
+        case .connectionLost: self = .connectionLost
+        case .answerTooLarge, .notHTTP: self = .notHTTP
+        case .aborted: self = .aborted
+        case .badRequest, .outOfMemory, .other: self = .unsendable
+        }
+    }
+}
+
+extension APIGap {
+    init(_ gap: Gap) {
+        self.init(
+            ring: gap.ring.description, firstSeq: gap.firstSeq, lastSeq: gap.lastSeq,
+            after: gap.after.map { APITime($0) }, before: gap.before.map { APITime($0) },
+            cause: APIGapCause(gap.cause), healedAt: gap.healedAt.map { APITime($0) })
+    }
+}
+
+extension APIGapCause {
+    init(_ cause: GapCause) {
+        switch cause {
+        case .overwritten: self = .overwritten
+        case .freedElsewhere: self = .freedElsewhere
+        case .reformatted: self = .reformatted
+        case .storageLost: self = .storageLost
+        case .lostByBand: self = .lostByBand
+        case .unreadable: self = .unreadable
+        }
+    }
+}
+
+extension APITime {
+    init(_ time: Timestamp) { self.init(milliseconds: time.milliseconds) }
+}

@@ -1,0 +1,58 @@
+import HTTPClient
+import UploadDecisions
+
+/// Where to upload to, and how patiently.
+public struct UploadSettings: Sendable {
+    /// Nil = no server is configured: nothing is sent and every question is answered so.
+    public var url: String?
+    public var tokenFile: String
+    /// PEM certificates to trust instead of the system's.
+    public var authorityFile: String?
+    public var intervals: UploadIntervals
+
+    public init(
+        url: String?, tokenFile: String, authorityFile: String? = nil,
+        intervals: UploadIntervals = UploadIntervals()
+    ) {
+        self.url = url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        self.tokenFile = tokenFile
+        self.authorityFile = authorityFile
+        self.intervals = intervals
+    }
+}
+
+/// Every wait of the uploader, in one place; tests shorten them.
+public struct UploadIntervals: Sendable {
+    /// Commits within this time go up together.
+    public var merge: Duration
+    /// The outbox is looked at this often even when nobody calls.
+    public var idle: Duration
+    /// A band's status goes up at most this often.
+    public var report: Duration
+    /// A token file that can't be used is looked at this often.
+    public var tokenCheck: Duration
+    /// Samples kept back for want of consent are tried again this often.
+    public var held: Duration
+    /// Gaps and status that the server did not take are tried again this often.
+    public var refusedReport: Duration
+    public var connectDeadline: Duration
+    public var requestDeadline: Duration
+    public var limits: UploadSchedule.Limits
+
+    public init(
+        merge: Duration = .seconds(1), idle: Duration = .seconds(60), report: Duration = .seconds(300),
+        tokenCheck: Duration = .seconds(10), held: Duration = .seconds(3600),
+        refusedReport: Duration = .seconds(3600), connectDeadline: Duration = .seconds(15),
+        requestDeadline: Duration = .seconds(60), limits: UploadSchedule.Limits = UploadSchedule.Limits()
+    ) {
+        self.merge = merge
+        self.idle = idle
+        self.report = report
+        self.tokenCheck = tokenCheck
+        self.held = held
+        self.refusedReport = refusedReport
+        self.connectDeadline = connectDeadline
+        self.requestDeadline = requestDeadline
+        self.limits = limits
+    }
+}

@@ -1,0 +1,172 @@
+import GatewayModel
+import IngestAPI
+import UploadDecisions
+
+/// The upload thread's own state: reads the outbox, makes one request at a time, records what came of it.
+///
+/// What to do and when is decided by `UploadSchedule` and `StatusTable`; here it is done. Between two requests the
+/// mailbox is read, so a question or a stop waits for one request at most.
+final class UploadWorker {
+    /// What is known of a device since the start.
+    struct DeviceNotes {
+        /// The server's state was read, or it said that it knows none.
+        var isStateRead = false
+        var lastReport: DeviceReport?
+        /// When a report last went up; the start counts, so that a history goes first.
+        var reportedAt: Duration
+        /// Gaps and status rest until then, or until a batch is taken.
+        var reportsRestUntil: Duration?
+        /// Kept for a retry with the same content.
+        var attempt: (fingerprint: BatchFingerprint, syncID: String)?
+    }
+
+    let settings: UploadSettings
+    let clock: any UploadClock
+    let board: UploadBoard
+    let serverState: @Sendable (DeviceID, ServerDeviceState?) -> Void
+    let server: UploadServer
+    var schedule: UploadSchedule
+    var random: InjectedRandom
+    var notes: [DeviceID: DeviceNotes] = [:]
+    /// Had their turn in this round.
+    var served: Set<DeviceID> = []
+
+    private let openOutbox: () throws -> any UploadOutbox
+    private var outbox: (any UploadOutbox)?
+    private let tokenFile: TokenFile
+    private var token: (text: String, stamp: TokenFile.Stamp)?
+    private var refusedStamp: TokenFile.Stamp?
+    private var devices: [DeviceID] = []
+    private var isNewLook = true
+    private var nextLook: Duration
+    private var nextRelease: Duration
+
+    init(
+        settings: UploadSettings, server: UploadServer, clock: any UploadClock, random: InjectedRandom,
+        board: UploadBoard, openOutbox: @escaping () throws -> any UploadOutbox,
+        serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void
+    ) {
+        self.settings = settings
+        self.server = server
+        self.clock = clock
+        self.random = random
+        self.board = board
+        self.openOutbox = openOutbox
+        self.serverState = serverState
+        schedule = UploadSchedule(limits: settings.intervals.limits)
+        tokenFile = TokenFile(path: settings.tokenFile)
+        nextLook = clock.monotonic
+        nextRelease = clock.monotonic
+    }
+
+    var wallTime: APITime { APITime(clock.wall) }
+
+    /// Does at most one request; returns how long to wait before the next step, zero = go on.
+    func step(wasWoken: Bool) -> Duration {
+        let now = clock.monotonic
+        if wasWoken { nextLook = min(nextLook, now + settings.intervals.merge) }
+        guard now >= nextLook else { return nextLook - now }
+        let wait = look(now: now)
+        board.show(schedule.problem, isSending: wait == .zero, now: clock.wall)
+        return wait
+    }
+
+    private func look(now: Duration) -> Duration {
+        refreshToken(now: now)
+        if let until = schedule.wait(now: now) {
+            let limit = schedule.waitsForCredentials ? settings.intervals.tokenCheck : settings.intervals.idle
+            return min(until - now, limit)
+        }
+        guard let token else { return settings.intervals.tokenCheck }
+        do {
+            let outbox = try openedOutbox()
+            if isNewLook { try beginLook(outbox, now: now) }
+            if try work(outbox, token: token.text, now: now) { return .zero }
+            try endLook(outbox, now: now)
+        } catch {
+            // It may have been set aside or restored meanwhile: open it anew.
+            outbox = nil
+            isNewLook = true
+            schedule.couldNotSend(.outbox("\(error)"), now: now, using: &random)
+        }
+        return max(.milliseconds(1), min(nextLook, schedule.wait(now: now) ?? nextLook) - now)
+    }
+
+    private func beginLook(_ outbox: any UploadOutbox, now: Duration) throws {
+        devices = try outbox.devices()
+        for device in devices where notes[device] == nil { notes[device] = DeviceNotes(reportedAt: now) }
+        if now >= nextRelease {
+            try outbox.releaseHeld()
+            nextRelease = now + settings.intervals.held
+        }
+        board.pending = try outbox.pendingCount()
+        isNewLook = false
+    }
+
+    /// Nothing more can be sent now.
+    private func endLook(_ outbox: any UploadOutbox, now: Duration) throws {
+        schedule.outboxWorks()
+        board.pending = try outbox.pendingCount()
+        isNewLook = true
+        let resting = schedule.resting(now: now).until ?? .seconds(Int64.max)
+        nextLook = max(now + .milliseconds(1), min(now + settings.intervals.idle, resting))
+    }
+
+    /// The first thing that can be done now, in order of use to others. False = nothing.
+    private func work(_ outbox: any UploadOutbox, token: String, now: Duration) throws -> Bool {
+        let resting = schedule.resting(now: now).devices
+        let awake = devices.filter { !resting.contains($0.text) }
+        // Ingest API 1: max_version and complete_through are read before anything is sent.
+        if let device = awake.first(where: { notes[$0]?.isStateRead == false }) {
+            try readState(of: device, outbox, token: token, now: now)
+            return true
+        }
+        // Gaps before samples, so that complete_through of a batch may count them.
+        for device in awake where mayReport(device, now: now) {
+            if try sendGaps(of: device, outbox, token: token, now: now) { return true }
+        }
+        for device in awake where mayReport(device, now: now) {
+            if try sendReport(of: device, outbox, token: token, now: now, atRest: false) { return true }
+        }
+        if try sendBatch(outbox, resting: Set(devices).subtracting(awake), token: token, now: now) {
+            return true
+        }
+        for device in awake where mayReport(device, now: now) {
+            if try sendReport(of: device, outbox, token: token, now: now, atRest: true) { return true }
+        }
+        return false
+    }
+
+    private func openedOutbox() throws -> any UploadOutbox {
+        if let outbox { return outbox }
+        let opened = try openOutbox()
+        outbox = opened
+        return opened
+    }
+
+    // MARK: the token
+
+    /// For questions, which do not wait for the schedule.
+    func currentToken() -> String? {
+        refreshToken(now: clock.monotonic)
+        return token?.text
+    }
+
+    private func refreshToken(now: Duration) {
+        let stamp = tokenFile.stamp()
+        if let token, token.stamp == stamp { return }
+        if token == nil, let refusedStamp, refusedStamp == stamp { return }
+        token = nil
+        refusedStamp = stamp
+        switch tokenFile.read() {
+        case .success(let read):
+            token = (read.token, read.stamp)
+            // The new token is tried at once, with the cheapest question there is.
+            if schedule.credentialsChanged(), let device = devices.first {
+                notes[device]?.isStateRead = false
+            }
+        case .failure(let failure):
+            schedule.couldNotSend(.tokenFile(failure.fault), now: now, using: &random)
+        }
+    }
+}

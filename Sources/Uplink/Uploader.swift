@@ -1,0 +1,132 @@
+import GatewayModel
+import HTTPClient
+import IngestAPI
+import Store
+import UploadDecisions
+
+/// Uploads what is stored, on a thread and a database connection of its own: it never blocks the sync.
+///
+/// The checkpoint is the store's set of unconfirmed rows, so that a healed gap, a late row or a correction below what
+/// went up before still goes. A week without network is a normal state and costs no memory.
+public final class Uploader: Sendable {
+    private let settings: UploadSettings
+    private let clock: any UploadClock
+    private let random: InjectedRandom
+    private let board: UploadBoard
+    private let openOutbox: @Sendable () throws -> any UploadOutbox
+    private let openTransport: @Sendable (AbortFlag) throws(HTTPFailure) -> any UploadTransport
+    private let serverState: @Sendable (DeviceID, ServerDeviceState?) -> Void
+    private let mailbox = Mailbox()
+    private let thread = WorkerThread()
+    private let abortFlag = AbortFlag()
+
+    /// - Parameters:
+    ///   - log: called on the upload thread.
+    ///   - serverState: what the server holds of a device, once after each start, before anything of it is sent; nil =
+    ///     it knows none. Called on the upload thread.
+    public convenience init(
+        settings: UploadSettings, stateDirectory: String, clock: any UploadClock = SystemUploadClock(),
+        random: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) },
+        log: @escaping @Sendable (UploadEvent) -> Void,
+        serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void
+    ) {
+        let authorityFile = settings.authorityFile
+        self.init(
+            settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
+            serverState: serverState,
+            openOutbox: { try StoreOutbox(directory: stateDirectory) },
+            openTransport: { (flag) throws(HTTPFailure) in
+                try HTTPClient(abortFlag: flag, authorityFile: authorityFile)
+            })
+    }
+
+    init(
+        settings: UploadSettings, clock: any UploadClock, random: InjectedRandom,
+        log: @escaping @Sendable (UploadEvent) -> Void,
+        serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void,
+        openOutbox: @escaping @Sendable () throws -> any UploadOutbox,
+        openTransport: @escaping @Sendable (AbortFlag) throws(HTTPFailure) -> any UploadTransport
+    ) {
+        self.settings = settings
+        self.clock = clock
+        self.random = random
+        self.serverState = serverState
+        self.openOutbox = openOutbox
+        self.openTransport = openTransport
+        board = UploadBoard(log: log)
+    }
+
+    public var snapshot: UploadSnapshot { board.snapshot }
+
+    /// Without a configured server there is nothing to start.
+    public func start() {
+        guard let url = settings.url else { return }
+        if url.hasPrefix("http://"), !Self.isLoopback(url) { board.log(.notEncrypted) }
+        board.show(.waiting)
+        guard thread.start({ self.run(url: url) }) else {
+            return board.show(.noAnswer(.unsendable), isSending: false, now: clock.wall)
+        }
+    }
+
+    /// Ends the request that runs and waits for the thread, at most until the deadline. False = it still runs.
+    @discardableResult
+    public func stop(deadline: Duration) async -> Bool {
+        mailbox.stop()
+        abortFlag.raise()
+        let isJoined = await thread.join(within: deadline)
+        board.show(.stopped)
+        return isJoined
+    }
+
+    /// Call after every commit; calls within a second are one.
+    public func wake() { mailbox.wake() }
+
+    /// Asks the server what it holds of a device, in front of everything else that is to be sent.
+    public func ask(_ device: DeviceID, deadline: Duration) async -> ServerAnswer {
+        guard settings.url != nil else { return .noServer }
+        let answer = OneShot<ServerAnswer>()
+        let question = Mailbox.Question(device: device, until: clock.monotonic + deadline, answer: answer)
+        guard mailbox.ask(question) else { return .unreachable }
+        return await answer.value(within: deadline, else: .unreachable)
+    }
+
+    // MARK: the thread
+
+    private func run(url: String) {
+        let deadlines = HTTPDeadlines(
+            connect: settings.intervals.connectDeadline, total: settings.intervals.requestDeadline)
+        let transport: any UploadTransport
+        do {
+            transport = try openTransport(abortFlag)
+        } catch {
+            board.show(.noAnswer(.unsendable), isSending: false, now: clock.wall)
+            return refuseQuestions()
+        }
+        let worker = UploadWorker(
+            settings: settings, server: UploadServer(url: url, transport: transport, deadlines: deadlines),
+            clock: clock, random: random, board: board, openOutbox: openOutbox, serverState: serverState)
+        while true {
+            let news = mailbox.take()
+            for question in news.questions {
+                if news.isStopping { question.answer.set(.unreachable) } else { worker.answer(question) }
+            }
+            if news.isStopping { return }
+            let wait = worker.step(wasWoken: news.wasWoken)
+            if wait > .zero { mailbox.wait(atMost: wait) }
+        }
+    }
+
+    /// Without a transport there is no answer, until the stop.
+    private func refuseQuestions() {
+        while true {
+            let news = mailbox.take()
+            for question in news.questions { question.answer.set(.unreachable) }
+            if news.isStopping { return }
+            mailbox.wait(atMost: settings.intervals.idle)
+        }
+    }
+
+    private static func isLoopback(_ url: String) -> Bool {
+        ["http://localhost", "http://127.", "http://[::1]"].contains { url.hasPrefix($0) }
+    }
+}
