@@ -1,0 +1,86 @@
+# bandferry. `make help` lists what there is to make.
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+# The bus reads policies here and in /etc/dbus-1/system.d, wherever the programs are.
+POLICYDIR ?= /usr/share/dbus-1/system.d
+SYSCONFDIR ?= /etc
+BINDIR = $(PREFIX)/bin
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+DOCDIR ?= $(PREFIX)/share/doc/bandferry
+
+PROGRAMS = bandferryd bandferry bandferry-ingest bandsim
+SWIFT = $$(scripts/find-swift.sh)
+# The Swift libraries go into the programs: they need nothing at run time but Debian's own libraries.
+RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
+RELEASEDIR = .build/release
+
+.PHONY: help build demo check test vm-test fuzz threads bench debian13 install uninstall clean
+
+help:
+	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way'
+	@echo 'make test      set up, build, and run every test'
+	@echo 'make check     format, layers, warnings as errors: what needs no test'
+	@echo 'make build     the four programs, in $(RELEASEDIR)'
+	@echo 'make install   programs, unit, bus policy and an example configuration (DESTDIR, PREFIX)'
+	@echo 'make bench     speed beside a Python gateway and beside the floor, as ratios'
+	@echo 'make fuzz      parsers under libFuzzer and the address sanitizer (SECONDS_EACH=60)'
+	@echo 'make threads   the unit tests under the thread sanitizer'
+	@echo 'make vm-test   the real BlueZ in a virtual machine'
+	@echo 'make debian13  build and unit tests on Debian 13, as on Raspberry Pi OS'
+
+build:
+	@scripts/install-packages.sh build
+	$(SWIFT) build $(RELEASE)
+
+demo: build
+	@scripts/install-packages.sh test
+	@scripts/demo.py --bin $(RELEASEDIR)
+
+check:
+	@scripts/install-packages.sh build
+	@scripts/check.sh
+
+test:
+	@scripts/install-packages.sh test
+	@scripts/test.sh
+
+vm-test: build
+	@Tests/vm/test.sh
+
+fuzz:
+	@scripts/fuzz.sh
+
+threads:
+	@scripts/install-packages.sh test
+	$(SWIFT) test --sanitize=thread --scratch-path .build-threads $(SWIFTFLAGS) --skip SystemTests
+
+bench: build
+	@scripts/install-packages.sh test
+	@Tests/bench/run.py --bin $(RELEASEDIR)
+
+debian13:
+	@scripts/debian13.sh
+
+install:
+	@test -x $(RELEASEDIR)/bandferryd || { echo "run 'make build' first, as a user who has the Swift toolchain"; exit 1; }
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(POLICYDIR)' \
+	    '$(DESTDIR)$(SYSCONFDIR)/bandferry' '$(DESTDIR)$(DOCDIR)'
+	install -s -m 0755 $(PROGRAMS:%=$(RELEASEDIR)/%) '$(DESTDIR)$(BINDIR)'
+	sed 's|/usr/bin/|$(BINDIR)/|' systemd/bandferryd.service >'$(DESTDIR)$(UNITDIR)/bandferryd.service'
+	chmod 0644 '$(DESTDIR)$(UNITDIR)/bandferryd.service'
+	install -m 0644 systemd/bandferry.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf'
+	install -m 0644 dbus-policy/org.bandferry.conf '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
+	install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(DOCDIR)/bandferry.conf.example'
+	@test -e '$(DESTDIR)$(SYSCONFDIR)/bandferry/bandferry.conf' || \
+	    install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(SYSCONFDIR)/bandferry/bandferry.conf'
+	@scripts/after-install.sh '$(DESTDIR)' '$(SYSCONFDIR)/bandferry'
+
+uninstall:
+	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') '$(DESTDIR)$(UNITDIR)/bandferryd.service' \
+	    '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf' '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
+	@echo 'Kept: $(SYSCONFDIR)/bandferry and the state directory, which holds the samples.'
+
+clean:
+	rm -rf .build .build-*

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Makes sure that the Debian packages are there which bandferry needs. Quick when they are.
+#
+#   scripts/install-packages.sh build    to build and run the programs
+#   scripts/install-packages.sh test     to build, and to run every test and the demo
+#
+# Needs root only when something is missing; otherwise it says what to install.
+set -euo pipefail
+
+# What a library is found by, and the package that brings it. libcurl has several: any will do.
+libraries=(
+    dbus-1:libdbus-1-dev bluez:libbluetooth-dev sqlite3:libsqlite3-dev libsystemd:libsystemd-dev
+    libcurl:libcurl4-openssl-dev libmicrohttpd:libmicrohttpd-dev zlib:zlib1g-dev inih:libinih-dev
+)
+commands=(pkg-config:pkg-config)
+case ${1:-build} in
+    build) ;;
+    test)
+        commands+=(
+            dbus-daemon:dbus bluetoothctl:bluez python3:python3 sqlite3:sqlite3 gcc:gcc git:git timeout:coreutils
+            systemd-analyze:systemd
+        )
+        ;;
+    *) sed -n '2,6p' "$0" >&2; exit 2 ;;
+esac
+
+missing=()
+for entry in "${commands[@]}"; do
+    command -v "${entry%%:*}" >/dev/null || missing+=("${entry#*:}")
+done
+for entry in "${libraries[@]}"; do
+    pkg-config --exists "${entry%%:*}" 2>/dev/null || missing+=("${entry#*:}")
+done
+if [ "${1:-build}" = test ] && ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null; then
+    missing+=(python3-venv)
+fi
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "install-packages: missing: ${missing[*]} (names as in Debian); install them and try again" >&2
+    exit 1
+fi
+if [ "$(id -u)" != 0 ]; then
+    echo "install-packages: missing packages; run: sudo apt-get install ${missing[*]}" >&2
+    exit 1
+fi
+echo "install-packages: ${missing[*]}" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install() {
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$log" 2>&1
+}
+# The package lists may be missing or old: read them only then.
+install || { apt-get update -qq >"$log" 2>&1 && install; } || {
+    tail -20 "$log" >&2
+    echo "install-packages: could not install ${missing[*]}; the lines above say why" >&2
+    exit 1
+}

@@ -1,0 +1,24 @@
+#!/bin/bash
+# What `make test` runs after the packages are there: every part within its budget, whatever the others did.
+# The last line is "N passed, M failed, K skipped".
+set -uo pipefail
+
+cd "$(dirname "$0")/.."
+swift=$(scripts/find-swift.sh) || exit 1
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+export PARTS=$results
+
+read -ra flags <<<"${SWIFTFLAGS:-}"
+"$swift" build -c release --static-swift-stdlib "${flags[@]}" || echo "== the programs could not be built"
+BANDFERRY_BIN=$("$swift" build -c release --show-bin-path)
+export BANDFERRY_BIN
+
+scripts/part.sh swift 20 "$swift" test "${flags[@]}"
+scripts/part.sh install 2 scripts/test-install.sh
+scripts/part.sh clients 6 Tests/clients/run.py
+scripts/part.sh faults 12 Tests/faults/run.py
+scripts/part.sh vm 15 Tests/vm/test.sh
+scripts/part.sh fuzz 12 scripts/fuzz.sh
+scripts/part.sh threads 20 make threads
+scripts/part.sh --sum
