@@ -1,0 +1,151 @@
+import IngestAPI
+import Testing
+import UploadDecisions
+
+/// Ingest API 1, the table of statuses, row by row.
+@Suite struct StatusTableTests {
+    struct Row: CustomTestStringConvertible, Sendable {
+        var outcome: AttemptOutcome
+        var forTwo: UploadDecision
+        var forOne: UploadDecision
+        var name: String
+        var testDescription: String { name }
+
+        init(
+            _ name: String, _ outcome: AttemptOutcome, _ decision: UploadDecision, one: UploadDecision? = nil
+        ) {
+            self.name = name
+            self.outcome = outcome
+            forTwo = decision
+            forOne = one ?? decision
+        }
+    }
+
+    static let portal = "<html><body>Please log in</body></html>"
+    static let malformed = Refusal(code: "malformed", message: "why")
+    static let tooLarge = Refusal(code: "batch_too_large", message: "why")
+
+    static func foreign(_ status: Int) -> UploadDecision {
+        .backOff(.notThisAPI(status: status), retryAfter: nil)
+    }
+    static func failing(_ status: Int) -> UploadDecision {
+        .backOff(.serverError(status: status), retryAfter: nil)
+    }
+
+    static let rows: [Row] = [
+        Row("400", answered(400, errorBody("malformed")), .halve(malformed), one: .quarantine(malformed)),
+        Row(
+            "401", answered(401, errorBody("authentication_failed")),
+            .waitForCredentials(.authenticationFailed)),
+        Row("403", answered(403, errorBody("forbidden")), .waitForCredentials(.forbidden)),
+        Row("413", answered(413, errorBody("batch_too_large")), .halve(tooLarge), one: .quarantine(tooLarge)),
+        Row("415", answered(415, errorBody("unsupported_encoding")), .sendIdentity),
+        Row("429", answered(429, errorBody("rate_limited"), retryAfter: "7"), .pause(.seconds(7))),
+        Row("429 without Retry-After", answered(429, errorBody("rate_limited")), .pause(nil)),
+        Row("500", answered(500), failing(500)),
+        Row("502 of a proxy", answered(502, portal), failing(502)),
+        Row("503", answered(503, errorBody("server_error")), failing(503)),
+        Row(
+            "503 with Retry-After", answered(503, errorBody("server_error"), retryAfter: "30"),
+            .backOff(.serverError(status: 503), retryAfter: .seconds(30))),
+        Row("599", answered(599), failing(599)),
+        Row("stopped", .unanswered(.aborted), .stop),
+        // Anything else: a captive portal must never quarantine data.
+        Row("portal 200", answered(200, portal), foreign(200)),
+        Row("200 empty", answered(200), foreign(200)),
+        Row("200 of another JSON API", answered(200, #"{"ok":true}"#), foreign(200)),
+        Row("200 with an error of ours", answered(200, errorBody("malformed")), foreign(200)),
+        Row("204", answered(204), foreign(204)),
+        Row("portal redirect", answered(302, portal), foreign(302)),
+        Row("301", answered(301), foreign(301)),
+        Row("307 with our error", answered(307, errorBody("malformed")), foreign(307)),
+        Row("portal 400", answered(400, portal), foreign(400)),
+        Row("400 of another API", answered(400, errorBody("invalid_request")), foreign(400)),
+        Row("400 with the code of 413", answered(400, errorBody("batch_too_large")), foreign(400)),
+        Row("portal 401", answered(401, portal), foreign(401)),
+        Row("portal 403", answered(403, portal), foreign(403)),
+        Row("proxy's 413", answered(413, portal), foreign(413)),
+        Row("proxy's 415", answered(415), foreign(415)),
+        Row(
+            "proxy's 429", answered(429, portal, retryAfter: "9"),
+            .backOff(.notThisAPI(status: 429), retryAfter: .seconds(9))),
+        Row("404", answered(404, portal), foreign(404)),
+        Row("404 not_found", answered(404, errorBody("not_found")), foreign(404)),
+        Row("404 unknown_device", answered(404, errorBody("unknown_device")), foreign(404)),
+        Row("405", answered(405, errorBody("method_not_allowed")), foreign(405)),
+        Row("409", answered(409, errorBody("lease_held")), foreign(409)),
+        Row("407 of a proxy", answered(407, portal), foreign(407)),
+        Row("511 is a 5xx", answered(511, portal), failing(511)),
+        Row("100", answered(100), foreign(100)),
+        Row("0", answered(0), foreign(0)),
+        Row("999", answered(999), foreign(999)),
+    ]
+
+    @Test(arguments: rows) func everyRowOfTheTableIsDecidedAsItSays(_ row: Row) {
+        #expect(StatusTable.decide(row.outcome, batch: batch(2), wallTime: wallTime) == row.forTwo)
+        #expect(StatusTable.decide(row.outcome, batch: batch(1), wallTime: wallTime) == row.forOne)
+    }
+
+    @Test(arguments: NoAnswer.allCases.filter { $0 != .aborted })
+    func noAnswerBacksOffWhateverTheCause(_ cause: NoAnswer) {
+        #expect(
+            StatusTable.decide(.unanswered(cause), batch: batch(1), wallTime: wallTime)
+                == .backOff(.noAnswer(cause), retryAfter: nil))
+    }
+
+    @Test func identityThatIsRefusedTooBacksOff() {
+        let outcome = answered(415, errorBody("unsupported_encoding"))
+        #expect(
+            StatusTable.decide(outcome, batch: batch(2, compressed: false), wallTime: wallTime)
+                == .backOff(.encodingRefused, retryAfter: nil))
+    }
+
+    /// The rows that may set data aside need both the status and its own code; no other pair may.
+    @Test func onlyTheTwoRefusalsOfThisAPIEverQuarantine() {
+        let bodies =
+            APIErrorCode.allCases.map { errorBody($0.rawValue) } + [Self.portal, "", "{}", "[]", success(1)]
+        for status in 100...999 {
+            for body in bodies {
+                let decision = StatusTable.decide(answered(status, body), batch: batch(1), wallTime: wallTime)
+                guard case .quarantine(let refusal) = decision else { continue }
+                #expect([400: "malformed", 413: "batch_too_large"][status] == refusal.code)
+                #expect(body == errorBody(refusal.code))
+            }
+        }
+    }
+
+    @Test func aPutIsTakenByAny2xxAndItsRefusalTouchesNoSample() {
+        #expect(StatusTable.decidePut(answered(200, "{}"), wallTime: wallTime) == .taken)
+        #expect(StatusTable.decidePut(answered(204), wallTime: wallTime) == .taken)
+        #expect(
+            StatusTable.decidePut(answered(400, errorBody("malformed")), wallTime: wallTime)
+                == .passOver(Self.malformed))
+        #expect(
+            StatusTable.decidePut(answered(404, errorBody("unknown_device")), wallTime: wallTime)
+                == .unknownDevice)
+        #expect(StatusTable.decidePut(answered(302), wallTime: wallTime) == Self.foreign(302))
+        #expect(
+            StatusTable.decidePut(answered(401, errorBody("authentication_failed")), wallTime: wallTime)
+                == .waitForCredentials(.authenticationFailed))
+    }
+
+    @Test func aStateIsOnlyOneOfTheDeviceThatWasAskedFor() {
+        let body =
+            #"{"device_id":"band_1","rings":[{"ring":"b5e5d00d","complete_through":7,"ack_seq":{"steps":9},"#
+            + #""first_seen":"2026-10-27T05:31:00.000Z"}],"max_version":3,"counts":{}}"#
+        let known = StatusTable.decideState(answered(200, body), device: "band_1", wallTime: wallTime)
+        #expect(known.decision == .taken)
+        #expect(known.state?.maxVersion == 3)
+        #expect(known.state?.rings.first?.completeThrough == 7)
+        let other = StatusTable.decideState(answered(200, body), device: "band_2", wallTime: wallTime)
+        #expect(other.decision == Self.foreign(200))
+        #expect(other.state == nil)
+        let unknown = StatusTable.decideState(
+            answered(404, errorBody("unknown_device")), device: "band_1", wallTime: wallTime)
+        #expect(unknown.decision == .unknownDevice)
+        // A wrong URL is no unknown device: "the server has nothing" would be a lie.
+        let wrongURL = StatusTable.decideState(
+            answered(404, Self.portal), device: "band_1", wallTime: wallTime)
+        #expect(wrongURL.decision == Self.foreign(404))
+    }
+}
