@@ -14,8 +14,8 @@ set -euo pipefail
 suite=trixie
 packages=(
     swiftlang pkg-config ca-certificates
-    libdbus-1-dev libbluetooth-dev libsqlite3-dev libsystemd-dev libcurl4-gnutls-dev libmicrohttpd-dev
-    zlib1g-dev libinih-dev libssl-dev libncurses-dev
+    libdbus-1-dev libbluetooth-dev libsqlite3-dev libsystemd-dev libcurl4-openssl-dev libmicrohttpd-dev
+    zlib1g-dev libinih-dev
     g++ dbus sqlite3 git make procps python3-minimal bash
 )
 skipped='IntegrationTests|SystemTests'
