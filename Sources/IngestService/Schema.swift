@@ -1,0 +1,137 @@
+import SQLite
+
+/// The tables of the SQLite storage, as numbered migrations: append only, never edited once released.
+enum Schema {
+    /// "BFIG", in the file's header: tells our files from anyone else's.
+    static let applicationID = 0x4246_4947
+
+    static let migrations = [
+        """
+        CREATE TABLE accounts (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE
+        ) STRICT;
+        CREATE TABLE devices (
+            id INTEGER PRIMARY KEY,
+            account_id INTEGER NOT NULL REFERENCES accounts,
+            name TEXT NOT NULL,
+            max_version INTEGER NOT NULL DEFAULT 0,
+            report TEXT,                        -- JSON, as the gateway put it
+            lease_holder TEXT,
+            lease_expires_ms INTEGER,           -- Unix milliseconds, like all *_ms
+            UNIQUE (account_id, name)
+        ) STRICT;
+        CREATE TABLE persons (
+            id INTEGER PRIMARY KEY,
+            account_id INTEGER NOT NULL REFERENCES accounts,
+            name TEXT NOT NULL,
+            record TEXT,                        -- JSON; NULL = only named by samples so far
+            UNIQUE (account_id, name)
+        ) STRICT;
+        CREATE TABLE rings (
+            device_id INTEGER NOT NULL REFERENCES devices,
+            ring INTEGER NOT NULL,              -- the eight hex digits as a number
+            complete_through INTEGER,
+            first_seen_ms INTEGER NOT NULL,
+            PRIMARY KEY (device_id, ring)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE ring_types (
+            device_id INTEGER NOT NULL,
+            ring INTEGER NOT NULL,
+            type INTEGER NOT NULL,
+            max_seq INTEGER NOT NULL,
+            keys INTEGER NOT NULL,              -- ever stored, whatever expires later
+            PRIMARY KEY (device_id, ring, type)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE samples (
+            device_id INTEGER NOT NULL REFERENCES devices,
+            ring INTEGER NOT NULL,
+            type INTEGER NOT NULL,              -- 1 heart_rate, 2 steps, 3 spo2, 4 sleep_stage
+            seq INTEGER NOT NULL,
+            value INTEGER NOT NULL,
+            band_time_ms INTEGER NOT NULL,
+            clock_id INTEGER NOT NULL,
+            flags INTEGER NOT NULL,
+            provenance INTEGER NOT NULL,        -- 0 unknown, 1 device, 2 user
+            version INTEGER NOT NULL,
+            recorded_at_ms INTEGER NOT NULL,
+            tz_offset_min INTEGER,
+            time_bound_ms INTEGER,
+            time_uncertain INTEGER NOT NULL,
+            person_id INTEGER REFERENCES persons,
+            PRIMARY KEY (device_id, ring, type, seq)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX samples_by_time ON samples (device_id, recorded_at_ms, ring, seq, type);
+        CREATE INDEX samples_by_person ON samples (person_id, recorded_at_ms) WHERE person_id IS NOT NULL;
+        CREATE TABLE conflicts (                -- what differs from the first of its key in a raw field
+            id INTEGER PRIMARY KEY,
+            device_id INTEGER NOT NULL REFERENCES devices,
+            ring INTEGER NOT NULL,
+            type INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            value INTEGER NOT NULL,
+            band_time_ms INTEGER NOT NULL,
+            clock_id INTEGER NOT NULL,
+            flags INTEGER NOT NULL,
+            provenance INTEGER NOT NULL,
+            version INTEGER NOT NULL,
+            recorded_at_ms INTEGER NOT NULL,
+            tz_offset_min INTEGER,
+            time_bound_ms INTEGER,
+            time_uncertain INTEGER NOT NULL,
+            person_id INTEGER REFERENCES persons,
+            received_ms INTEGER NOT NULL,
+            UNIQUE (device_id, ring, type, seq, value, band_time_ms, clock_id, flags)
+        ) STRICT;
+        CREATE TABLE gaps (
+            device_id INTEGER NOT NULL REFERENCES devices,
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER,                   -- NULL = not known
+            after_ms INTEGER,
+            before_ms INTEGER,
+            cause TEXT NOT NULL,
+            healed_ms INTEGER,
+            PRIMARY KEY (device_id, ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE probe (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            written_ms INTEGER NOT NULL
+        ) STRICT;
+        """
+    ]
+
+    /// Brings a file up to this version; refuses one that is newer or not ours, and leaves it untouched.
+    static func migrate(_ database: Database) throws {
+        try check(database)
+        while true {
+            let done = try database.transaction {
+                // Read inside the transaction: another process may have migrated since.
+                let version = try database.userVersion
+                guard version < migrations.count else { return true }
+                try database.execute(migrations[version])
+                try database.execute("PRAGMA user_version = \(version + 1)")
+                try database.execute("PRAGMA application_id = \(applicationID)")
+                return false
+            }
+            if done { return }
+        }
+    }
+
+    /// Throws for a file that this version can't use.
+    static func check(_ database: Database) throws {
+        let version = try database.userVersion
+        let application = try database.pragma("application_id")
+        let isOurs = application == String(applicationID)
+        let isEmpty = try database.first("SELECT count(*) FROM sqlite_schema") { $0.int(0) } == 0
+        guard isOurs || (isEmpty && version == 0) else {
+            throw StorageFailure(.incompatible, "\(database.path) is a database of another program")
+        }
+        guard version <= migrations.count else {
+            throw StorageFailure(
+                .incompatible,
+                "\(database.path) has schema \(version) and this program knows up to \(migrations.count); "
+                    + "install the newer version again")
+        }
+    }
+}

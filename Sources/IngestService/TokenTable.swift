@@ -1,0 +1,62 @@
+/// Tokens and whom they stand for, kept as digests: a memory dump shows none, and the time that a look-up
+/// takes depends on the digest alone.
+public struct TokenTable: Sendable {
+    private var identities: [[UInt8]: Identity] = [:]
+
+    public static let defaultAccount = "default"
+
+    public init(_ tokens: [String: Identity] = [:]) {
+        for (token, identity) in tokens { identities[SHA256.digest(Array(token.utf8))] = identity }
+    }
+
+    public var isEmpty: Bool { identities.isEmpty }
+
+    public func identity(token: some StringProtocol) -> Identity? {
+        identities[SHA256.digest(Array(token.utf8))]
+    }
+
+    /// Reads a token file's text: `TOKEN [ACCOUNT [ROLE]]` a line; empty lines and those that begin with `#`
+    /// are skipped. Errors name the line, never a token.
+    public init(text: String) throws(TokenFileFailure) {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (number, line) in zip(1..., lines) {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard let token = words.first, !token.hasPrefix("#") else { continue }
+            guard words.count <= 3 else {
+                throw .line(number, "there is more than a token, an account and a role")
+            }
+            let account = words.count > 1 ? String(words[1]) : Self.defaultAccount
+            guard let role = words.count > 2 ? Role(rawValue: String(words[2])) : .gateway else {
+                throw .line(number, "the role is not gateway or read")
+            }
+            let digest = SHA256.digest(Array(token.utf8))
+            guard identities.updateValue(Identity(account: account, role: role), forKey: digest) == nil else {
+                throw .line(number, "the token is there twice")
+            }
+        }
+        guard !isEmpty else { throw .empty }
+    }
+}
+
+/// Why tokens could not be read.
+public enum TokenFileFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    case line(Int, String)
+    case empty
+    case unreadable(String)
+    /// Somebody else than its owner may read it; the mode's last nine bits.
+    case readableByOthers(mode: UInt32)
+    case notAFile
+    case tooLarge
+
+    public var description: String {
+        switch self {
+        case .line(let number, let reason): "line \(number): \(reason)"
+        case .empty: "it holds no token"
+        case .unreadable(let reason): reason
+        case .readableByOthers(let mode):
+            "others than its owner may read it (mode 0\(String(mode, radix: 8))); run chmod 600 on it"
+        case .notAFile: "it is not a regular file"
+        case .tooLarge: "it is over 1 MiB"
+        }
+    }
+}
