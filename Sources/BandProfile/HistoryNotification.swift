@@ -39,7 +39,8 @@ public enum HistoryNotification: Equatable, Sendable {
         let (count, remainder) = size.quotientAndRemainder(dividingBy: BandHistory.recordSize)
         guard count >= 1 else { throw .truncated(at: bytes.count) }
         guard count <= BandHistory.recordsPerNotification else {
-            throw .trailing(at: BandHistory.headerSize + BandHistory.recordsPerNotification * BandHistory.recordSize)
+            throw .trailing(
+                at: BandHistory.headerSize + BandHistory.recordsPerNotification * BandHistory.recordSize)
         }
         guard remainder == 0 else { throw .truncated(at: bytes.count) }
         let records = bytes.withUnsafeBytes { raw in

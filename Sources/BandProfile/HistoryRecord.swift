@@ -129,7 +129,9 @@ extension HistoryRecord {
     /// Nil when every field is within its definition. Band History Profile 1, duty 7: such a record is kept raw.
     public var contentFault: ContentFault? {
         if milliseconds > 999 { return .milliseconds }
-        if offsetQuarterHours != Self.unknownOffset, !(-56...56).contains(offsetQuarterHours) { return .offset }
+        if offsetQuarterHours != Self.unknownOffset, !(-56...56).contains(offsetQuarterHours) {
+            return .offset
+        }
         guard let known = SampleType(rawValue: type) else { return .unknownType }
         return known.validValues.contains(Int(value)) ? nil : .value
     }

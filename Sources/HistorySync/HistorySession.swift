@@ -63,6 +63,8 @@ public struct HistorySession: Sendable {
 
     /// First seq that is neither in a commit nor bridged.
     var expected: UInt32 = 1
+    /// The last seq that the store has, as a record, a gap or a question. No ack goes beyond it.
+    var durableThrough: UInt32 = 0
     /// Acks may go up to here.
     var ackPoint: UInt32 = 0
     var lastAcked: UInt32 = 0
@@ -73,6 +75,7 @@ public struct HistorySession: Sendable {
     var bridge = Bridge()
     /// The tries at this seq are used up: bridge it instead of asking again.
     var givenUpAt: UInt32?
+    var holeView: HoleView?
     /// Where to look for readable records when unreadable ones fill the window; above `givenUpAt`.
     var probe: UInt32?
     /// Sample notifications of this stream since the last ack that covered them all.
@@ -87,6 +90,9 @@ public struct HistorySession: Sendable {
     var internalErrors = 0
     /// Streams in a row that brought nothing.
     var emptyStreams = 0
+
+    /// Told with the next actions.
+    var notes: [SessionNote] = []
 
     /// Counts for the log and the status; no values.
     public internal(set) var summary = SessionSummary()
@@ -109,7 +115,8 @@ public struct HistorySession: Sendable {
     public var wantsNotifications: Bool {
         switch state {
         case .streaming, .awaitingEnd: true
-        case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .opening, .committing,
+        case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .opening,
+            .committing,
             .recordingTry, .aborting, .finished:
             false
         }
@@ -122,7 +129,8 @@ public struct HistorySession: Sendable {
             lastActivity + rules.silenceMilliseconds * (silenceWasAnswered ? 2 : 1)
         case .awaitingEnd(_, let until):
             until
-        case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .opening, .committing,
+        case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .opening,
+            .committing,
             .recordingTry, .aborting, .finished:
             nil
         }
@@ -137,7 +145,9 @@ public struct HistorySession: Sendable {
 
     public mutating func handle(_ event: SessionEvent, at now: MonotonicTime) -> [SessionAction] {
         guard !isFinished else { return [] }
-        var actions = step(event, now)
+        let asked = step(event, now)
+        var actions = notes.map(SessionAction.note) + asked
+        notes = []
         guard !isLinkUp else { return actions }
         // Without a link only the store can still answer.
         actions.removeAll(where: \.needsLink)
@@ -173,8 +183,7 @@ public struct HistorySession: Sendable {
         case .tryRecorded(let attempts):
             return tryRecorded(attempts, now)
         case .ackPointRaised(let seq):
-            ackPoint = max(ackPoint, seq)
-            return acknowledge()
+            return ackPointRaised(to: seq)
         case .deadlinePassed:
             return deadlinePassed(now)
         case .linkLost:
@@ -197,10 +206,10 @@ public struct HistorySession: Sendable {
     private mutating func stop() -> [SessionAction] {
         stopRequested = true
         switch state {
-        case .streaming, .opening:
+        case .streaming:
             return close(then: .finish(.stopped))
-        case .committing, .recordingTry:
-            return []  // Ends when the store has answered, so that nothing is half done.
+        case .committing, .recordingTry, .opening:
+            return []  // Ends when the store or the band has answered, so that nothing is half done.
         case .aborting, .awaitingEnd:
             return finish(.stopped)
         case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .finished:

@@ -10,7 +10,7 @@ enum HoleJudge {
     static func gone(from expected: UInt32, below limit: UInt32, info: RingInfo) -> [SuspectedGap] {
         let end = min(info.oldestSeq, limit)
         guard end > expected else { return [] }
-        let overwrittenBelow = info.newestSeq >= info.capacity ? info.newestSeq - info.capacity + 1 : 0
+        let overwrittenBelow = info.newestSeq >= info.capacity ? (info.newestSeq - info.capacity).nextSeq : 0
         var parts: [SuspectedGap] = []
         let border = min(max(overwrittenBelow, expected), end)
         if border > expected {

@@ -8,7 +8,7 @@ extension HistorySession {
 
     /// One ack, if it frees more than the last one did.
     mutating func acknowledge() -> [SessionAction] {
-        guard mode == .own, ackPoint > lastAcked else { return [] }
+        guard mode == .own, isLinkUp, ackPoint > lastAcked else { return [] }
         lastAcked = ackPoint
         summary.acks += 1
         if mayAckAll { outstanding = 0 }
@@ -17,21 +17,37 @@ extension HistorySession {
 
     /// The last ack that this gateway was entitled to: the one before may have been lost on the air.
     mutating func repeatAck() -> [SessionAction] {
-        guard mode == .own, ackPoint > 0 else { return [] }
+        guard mode == .own, isLinkUp, ackPoint > 0 else { return [] }
         lastAcked = max(lastAcked, ackPoint)
         summary.acks += 1
         return [.ack(ackPoint)]
     }
 
-    /// Unreadable bytes fill the window: no ack can free it, and the next readable record can't come by itself.
-    var windowIsUnreadable: Bool {
-        guard let window = info?.window, window > 0, givenUpAt == expected else { return false }
-        return outstanding >= Int(window)
+    /// A question was answered: acks may go further now.
+    mutating func ackPointRaised(to seq: UInt32) -> [SessionAction] {
+        ackPoint = max(ackPoint, min(seq, durableThrough))
+        switch state {
+        case .opening, .streaming, .committing, .recordingTry, .aborting, .awaitingEnd:
+            return summary.streams > 0 ? acknowledge() : []
+        case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .finished:
+            return []  // Info may still say that these are not the records that were meant: acks carry no ring id.
+        }
     }
 
-    /// A window full of what was known already brings no commit, and so no ack: the band would wait for nothing.
-    mutating func repeatAckForWindow() -> [SessionAction] {
-        guard let window = info?.window, window > 0, outstanding >= Int(window), mayAckAll else { return [] }
+    /// The run is used up and nothing of it is left to commit.
+    mutating func windowWithoutCommit() -> [SessionAction] {
+        guard let window = info?.window, window > 0, outstanding >= Int(window) else { return [] }
+        if givenUpAt == expected {
+            // Unreadable bytes fill the window: no ack can free it. Each notification covered a record at least.
+            let (next, overflow) = max(probe ?? expected, expected).addingReportingOverflow(UInt32(window))
+            probe = overflow ? .max : next
+            return close(then: .reopen)
+        }
+        if windowIsExhausted {
+            guard emptyStreams <= rules.refusals else { return close(then: .finish(.stalled)) }
+            return close(then: .reopen)
+        }
+        // A window full of what was known already brings no commit, and so no ack: the band would wait for nothing.
         outstanding = 0
         return repeatAck()
     }
@@ -55,7 +71,8 @@ extension HistorySession {
             return [.note(.stalled(at: expected))] + close(then: .readInfo)
         case .awaitingEnd(let next, _):
             return closed(next)
-        case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .opening, .committing,
+        case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .opening,
+            .committing,
             .recordingTry, .aborting, .finished:
             return []
         }

@@ -10,12 +10,14 @@ extension HistorySession {
 
     mutating func infoRead(_ bytes: [UInt8], _ now: MonotonicTime) -> [SessionAction] {
         guard case .readingInfo(let purpose) = state else { return [] }
-        let fresh: RingInfo
+        var fresh: RingInfo
         do {
             fresh = try RingInfo(decoding: bytes)
         } catch {
             return finish(.protocolFault("The band's Info is not readable: \(error)"))
         }
+        // No record carries the last number, which has no successor.
+        fresh.newestSeq = min(fresh.newestSeq, .max - 1)
         // A band drops every link before it formats its ring. Band History Profile 1, "Info".
         if let known = info, known.ring != fresh.ring { return finish(.ringChanged) }
         info = fresh
@@ -26,7 +28,7 @@ extension HistorySession {
         case .reopen:
             guard fresh.newestSeq.nextSeq == expected else { return openUnlessRolledBack(fresh) }
             if !bridge.isEmpty { return commit([]) }
-            return (summary.streams == 0 ? repeatAck() : []) + finish(.caughtUp)
+            return (summary.streams == 0 ? repeatAck() : acknowledge()) + finish(.caughtUp)
         case .evidence:
             evidence = fresh
             state = .streaming
@@ -34,7 +36,7 @@ extension HistorySession {
             return proceed()
         case .afterEnd:
             evidence = fresh
-            if fresh.newestSeq.nextSeq == expected { return finish(.caughtUp) }
+            if fresh.newestSeq.nextSeq == expected { return acknowledge() + finish(.caughtUp) }
             guard emptyStreams < rules.refusals else {
                 return finish(.protocolFault("The band ends its streams before its newest record"))
             }
@@ -45,7 +47,8 @@ extension HistorySession {
     mutating func progressLoaded(_ progress: RingProgress) -> [SessionAction] {
         guard case .loadingProgress = state, let info else { return [] }
         expected = max(1, progress.nextSeq)
-        ackPoint = progress.ackThrough
+        durableThrough = expected - 1
+        ackPoint = min(progress.ackThrough, durableThrough)
         predecessors = progress.predecessors
         if isRolledBack(info) { return rewind(to: info.oldestSeq, then: .clock) }
         return readClock(.subscribe)
@@ -61,15 +64,17 @@ extension HistorySession {
     private mutating func rewind(to seq: UInt32, then next: BeforeStream) -> [SessionAction] {
         guard let info else { return [] }
         state = .rewinding(next)
+        durableThrough = min(durableThrough, seq - 1)
+        ackPoint = min(ackPoint, durableThrough)
         return [
-            .note(.ringRolledBack(committed: expected - 1, newest: info.newestSeq)), .rewind(info.ring, to: seq),
+            .note(.ringRolledBack(committed: expected - 1, newest: info.newestSeq)),
+            .rewind(info.ring, to: seq),
         ]
     }
 
     mutating func rewound() -> [SessionAction] {
         guard case .rewinding(let next) = state, let info else { return [] }
         expected = info.oldestSeq
-        ackPoint = min(ackPoint, expected - 1)
         lastAcked = 0
         return next == .clock ? readClock(.subscribe) : openStream()
     }
@@ -107,7 +112,7 @@ extension HistorySession {
     }
 
     mutating func openStream() -> [SessionAction] {
-        let again = summary.streams == 0 ? repeatAck() : []
+        let again = summary.streams == 0 ? repeatAck() : acknowledge()
         summary.streams += 1
         state = .opening
         emptyStreams += 1
@@ -135,7 +140,9 @@ extension HistorySession {
         }
     }
 
-    private mutating func streamAnswered(_ error: ControlPointError?, _ now: MonotonicTime) -> [SessionAction] {
+    private mutating func streamAnswered(_ error: ControlPointError?, _ now: MonotonicTime) -> [SessionAction]
+    {
+        if stopRequested { return error == nil ? close(then: .finish(.stopped)) : finish(.stopped) }
         switch error {
         case nil:
             state = .streaming

@@ -64,7 +64,8 @@ struct EveryFaultTests {
                     && ($0.firstSeq...$0.lastSeq).contains(sample.record.seq)
             }
             // What the band itself rolled back before it was sent can't be told from what replaced it.
-            let isNamed = store.names(sample.ring, sample.record.seq) || (isLost && script.contains("rollback"))
+            let isNamed =
+                store.names(sample.ring, sample.record.seq) || (isLost && script.contains("rollback"))
             let isAccountedFor = isStored || isNamed
             #expect(isAccountedFor, "\(label): seq \(sample.record.seq) of ring \(sample.ring)")
         }
