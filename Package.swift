@@ -96,7 +96,7 @@ let unitTests: [Target] = [
     tests("BlueZModelTests", ["BlueZModel"]),
     tests("IngestAPITests", ["IngestAPI"]),
     tests("UploadDecisionsTests", ["UploadDecisions", "IngestAPI"]),
-    tests("GatewayConfigurationTests", ["GatewayConfiguration", "INIFile"]),
+    tests("GatewayConfigurationTests", ["GatewayConfiguration", "INIFile", "BandProfile", "GatewayModel"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("StoreTests", ["Store", "SQLite", "GatewayModel", "BandProfile"]),
     tests("CompressionTests", ["Compression"]),

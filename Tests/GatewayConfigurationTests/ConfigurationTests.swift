@@ -1,0 +1,224 @@
+import BandProfile
+import GatewayConfiguration
+import GatewayModel
+import INIFile
+import Testing
+
+/// Reads a configuration the way the programs do.
+private func read(
+    _ text: String
+) throws -> (configuration: Configuration, warnings: [ConfigurationNote]) {
+    let entries = try INIFile.parse(Array(text.utf8), file: "test.conf")
+    return try Configuration.read(
+        entries.map {
+            ConfigurationLine(section: $0.section, key: $0.key, value: $0.value, number: $0.line)
+        }, file: "test.conf")
+}
+
+private let first = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
+private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
+
+@Suite struct ConfigurationTests {
+    @Test func theExampleOfTheDocumentationIsRead() throws {
+        let (configuration, warnings) = try read(
+            """
+            [gateway]
+            state_directory = /var/lib/bandferry
+            [bands]
+            # addresses, or "any": every band that advertises the service, observed only
+            adopt = F0:F1:F2:F3:F4:F5
+            [band F0:F1:F2:F3:F4:F5]
+            mode = own
+            [upload]
+            url = https://ingest.example.org
+            token_file = /etc/bandferry/token
+            """)
+        var expected = Configuration()
+        expected.bands = [ConfiguredBand(address: first, mode: .own, lines: [5, 6])]
+        expected.upload = UploadSettings(url: "https://ingest.example.org", tokenFile: "/etc/bandferry/token")
+        #expect(configuration == expected)
+        #expect(warnings.isEmpty)
+    }
+
+    @Test func anEmptyFileGivesTheDefaults() throws {
+        #expect(try read("").configuration == Configuration())
+    }
+
+    @Test func everyKeyIsRead() throws {
+        let configuration = try read(
+            """
+            [gateway]
+            state_directory = /srv/bands
+            adapter = hci1
+            sync_interval = 60
+            log_level = debug
+            [bands]
+            adopt = any
+            [band f0:f1:f2:f3:f4:f5]
+            mode = observe
+            device_id = anna-1
+            name = Anna
+            [upload]
+            url = http://127.0.0.1:8080/base/
+            token_file = /t
+            ca_file = /ca.pem
+            batch_size = 10
+            """
+        ).configuration
+        #expect(configuration.stateDirectory == "/srv/bands")
+        #expect(configuration.adapter == .name("hci1"))
+        #expect(configuration.syncInterval == .seconds(60))
+        #expect(configuration.logLevel == .debug)
+        #expect(configuration.adoptsAny)
+        #expect(
+            configuration.band(first)
+                == ConfiguredBand(
+                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna", lines: [8]))
+        #expect(
+            configuration.upload
+                == UploadSettings(
+                    url: "http://127.0.0.1:8080/base", tokenFile: "/t", caFile: "/ca.pem", batchSize: 10))
+    }
+
+    @Test(arguments: [
+        "adopt = F0:F1:F2:F3:F4:F5, F0:F1:F2:F3:F4:F6",
+        "adopt = F0:F1:F2:F3:F4:F5 F0:F1:F2:F3:F4:F6",
+        "adopt = F0:F1:F2:F3:F4:F5,F0:F1:F2:F3:F4:F6",
+        "adopt = F0:F1:F2:F3:F4:F5\nadopt = F0:F1:F2:F3:F4:F6",
+        "adopt = \"F0:F1:F2:F3:F4:F5\", f0:f1:f2:f3:f4:f6, F0:F1:F2:F3:F4:F5",
+    ])
+    func addressesAreListedAnyWay(_ line: String) throws {
+        let configuration = try read("[bands]\n\(line)\n").configuration
+        #expect(configuration.bands.map(\.address) == [first, second])
+        #expect(!configuration.adoptsAny)
+    }
+
+    @Test func aBandIsNamedByItsSectionAlone() throws {
+        let configuration = try read("[band F0:F1:F2:F3:F4:F5]\n").configuration
+        #expect(configuration.bands == [ConfiguredBand(address: first, mode: .own, lines: [1])])
+    }
+
+    @Test func anyOwnsNothing() throws {
+        let configuration = try read("[bands]\nadopt = any, F0:F1:F2:F3:F4:F5\n").configuration
+        #expect(configuration.adoptsAny)
+        #expect(configuration.bands.map(\.address) == [first])
+    }
+
+    @Test(arguments: [
+        ("[gateway]\nstate_dir = /x\n", 2, "state_dir", "has state_directory"),
+        ("[bands]\nadpot = any\n", 2, "adpot", "has adopt"),
+        ("[band F0:F1:F2:F3:F4:F5]\ncolour = red\n", 2, "colour", "mode, device_id, name"),
+        ("[upload]\nurl = https://a\ntoken_file = /t\nretries = 3\n", 4, "retries", "batch_size"),
+        ("[uplaod]\n", 1, nil, "unknown section [uplaod]"),
+    ])
+    func whatIsUnknownIsWarnedOfAndIgnored(_ text: String, _ line: Int, _ key: String?, _ words: String)
+        throws
+    {
+        let warnings = try read(text).warnings
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.line == line)
+        #expect(warnings.first?.key == key)
+        #expect(warnings.first?.description.hasPrefix("test.conf:\(line): ") == true)
+        #expect(warnings.first?.message.contains(words) == true, "\(warnings)")
+    }
+
+    @Test(arguments: badLines) func aBadValueNamesFileLineAndKey(_ bad: BadLine) {
+        do {
+            _ = try read(bad.text)
+            Issue.record("accepted: \(bad.text)")
+        } catch let errors as ConfigurationErrors {
+            let note = errors.notes.first
+            #expect(note?.line == bad.line, "\(errors)")
+            #expect(note?.key == bad.key, "\(errors)")
+            #expect(note?.message.contains(bad.words) == true, "\(errors)")
+            #expect(errors.notes.count == 1, "\(errors)")
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    @Test func allErrorsAreReportedAtOnce() {
+        #expect(throws: ConfigurationErrors.self) {
+            try read("[gateway]\nlog_level = loud\nsync_interval = soon\n[bands]\nadopt = nobody\n")
+        }
+        do {
+            _ = try read("[gateway]\nlog_level = loud\nsync_interval = soon\n[bands]\nadopt = nobody\n")
+        } catch let errors as ConfigurationErrors {
+            #expect(errors.notes.map(\.line) == [2, 3, 5])
+            #expect(errors.description.split(separator: "\n").count == 3)
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    @Test(arguments: [
+        "https://ingest.example.org", "https://ingest.example.org:8443/v", "https://[2001:db8::1]:443",
+        "http://localhost:8080", "http://127.0.0.1", "http://127.1.2.3:1", "http://[::1]:8080", "HTTPS://a",
+    ])
+    func theServersAddressMayBe(_ url: String) throws {
+        let configuration = try read("[upload]\nurl = \(url)\ntoken_file = /t\n").configuration
+        #expect(configuration.upload?.url.lowercased() == url.lowercased())
+    }
+}
+
+struct BadLine: Sendable, CustomTestStringConvertible {
+    var text: String
+    var line: Int
+    var key: String?
+    var words: String
+
+    init(_ text: String, _ line: Int, _ key: String?, _ words: String) {
+        self.text = text
+        self.line = line
+        self.key = key
+        self.words = words
+    }
+
+    var testDescription: String { text.split(separator: "\n").joined(separator: " | ") }
+}
+
+private let badLines: [BadLine] = [
+    BadLine("[gateway]\nstate_directory = bands\n", 2, "state_directory", "absolute path"),
+    BadLine("[gateway]\nstate_directory =\n", 2, "state_directory", "absolute path"),
+    BadLine("[gateway]\nadapter = usb0\n", 2, "adapter", "hci0"),
+    BadLine("[gateway]\nadapter = hci\n", 2, "adapter", "hci0"),
+    BadLine("[gateway]\nsync_interval = 0\n", 2, "sync_interval", "from 1 to 86400"),
+    BadLine("[gateway]\nsync_interval = 15 min\n", 2, "sync_interval", "seconds"),
+    BadLine("[gateway]\nsync_interval = -5\n", 2, "sync_interval", "from 1"),
+    BadLine("[gateway]\nsync_interval = 99999999999999999999\n", 2, "sync_interval", "from 1"),
+    BadLine(
+        "[gateway]\nsync_interval = 900 # often\n", 2, "sync_interval", "a comment needs a line of its own"),
+    BadLine("[gateway]\nlog_level = loud\n", 2, "log_level", "error, warning, notice, info, debug"),
+    BadLine("log_level = info\n", 1, "log_level", "before any section"),
+    BadLine("[bands]\nadopt = nobody\n", 2, "adopt", "F0:F1:F2:F3:F4:F5"),
+    BadLine("[bands]\nadopt = F0:F1:F2:F3:F4\n", 2, "adopt", "is no address"),
+    BadLine("[bands]\nadopt =\n", 2, "adopt", "no address"),
+    BadLine("[bands]\nadopt = , ,\n", 2, "adopt", "no address"),
+    BadLine("[band]\nmode = own\n", 1, nil, "[band F0:F1:F2:F3:F4:F5]"),
+    BadLine("[band nobody]\nmode = own\n", 1, nil, "[band F0:F1:F2:F3:F4:F5]"),
+    BadLine("[band any]\nmode = own\n", 1, nil, "observed only"),
+    BadLine("[band F0:F1:F2:F3:F4:F5]\nmode = mine\n", 2, "mode", "own"),
+    BadLine("[band F0:F1:F2:F3:F4:F5]\nmode = own\nmode = observe\n", 3, "mode", "first in line 2"),
+    BadLine("[band F0:F1:F2:F3:F4:F5]\ndevice_id = Anna's\n", 2, "device_id", "1 to 64"),
+    BadLine("[band F0:F1:F2:F3:F4:F5]\nname =\n", 2, "name", "1 to 64"),
+    BadLine(
+        "[band F0:F1:F2:F3:F4:F5]\ndevice_id = a\n[band F0:F1:F2:F3:F4:F6]\ndevice_id = a\n", 3, "device_id",
+        "also the id of F0:F1:F2:F3:F4:F5"),
+    BadLine("[upload]\ntoken_file = /t\n", 1, "url", "is missing"),
+    BadLine("[upload]\nurl = https://a\n", 1, "token_file", "is missing"),
+    BadLine("[upload]\nurl = ingest.example.org\ntoken_file = /t\n", 2, "url", "https://"),
+    BadLine("[upload]\nurl = http://ingest.example.org\ntoken_file = /t\n", 2, "url", "in the clear"),
+    BadLine("[upload]\nurl = http://127.0.0.1.example.org\ntoken_file = /t\n", 2, "url", "in the clear"),
+    BadLine("[upload]\nurl = http://localhost.example.org\ntoken_file = /t\n", 2, "url", "in the clear"),
+    BadLine("[upload]\nurl = https://user:pass@a\ntoken_file = /t\n", 2, "url", "token_file"),
+    BadLine("[upload]\nurl = https://\ntoken_file = /t\n", 2, "url", "no valid host"),
+    BadLine("[upload]\nurl = https://a:port\ntoken_file = /t\n", 2, "url", "no valid host"),
+    BadLine("[upload]\nurl = https://a:0\ntoken_file = /t\n", 2, "url", "no valid host"),
+    BadLine("[upload]\nurl = https://[::1\ntoken_file = /t\n", 2, "url", "no valid host"),
+    BadLine("[upload]\nurl = https://a?x=1\ntoken_file = /t\n", 2, "url", "query"),
+    BadLine("[upload]\nurl = https://a b\ntoken_file = /t\n", 2, "url", "character"),
+    BadLine("[upload]\nurl = https://a\ntoken_file = token\n", 2 + 1, "token_file", "absolute"),
+    BadLine("[upload]\nurl = https://a\ntoken_file = /t\nca_file = ca.pem\n", 4, "ca_file", "absolute"),
+    BadLine(
+        "[upload]\nurl = https://a\ntoken_file = /t\nbatch_size = 501\n", 4, "batch_size", "from 1 to 500"),
+]
