@@ -11,7 +11,7 @@ func accessHandler(
     guard let context, let connection, let size, let slot else { return bandferry_mhd_result(false) }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     guard let known = slot.pointee else {
-        let exchange = newExchange(connection, url: url, method: method)
+        let exchange = newExchange(connection, url: url, method: method, core: core)
         slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         return core.begin(exchange, connection)
     }
@@ -23,7 +23,7 @@ func accessHandler(
     size.pointee = 0
     return data.withMemoryRebound(to: UInt8.self, capacity: count) {
         let bytes = UnsafeBufferPointer(start: $0, count: count)
-        return bandferry_mhd_result(exchange.receive(bytes, limits: core.limits))
+        return bandferry_mhd_result(exchange.receive(bytes, limits: core.limits, refuse: core.refuse))
     }
 }
 
@@ -39,7 +39,7 @@ func requestCompleted(
 }
 
 private func newExchange(
-    _ connection: OpaquePointer, url: UnsafePointer<CChar>?, method: UnsafePointer<CChar>?
+    _ connection: OpaquePointer, url: UnsafePointer<CChar>?, method: UnsafePointer<CChar>?, core: ServerCore
 ) -> Exchange {
     let path = url.flatMap { pathSegments(String(cString: $0)) }
     let query = fields(of: connection, bandferry_mhd_each_argument).map { field -> HTTPField? in
@@ -52,7 +52,7 @@ private func newExchange(
         method: method.map { String(cString: $0) } ?? "", path: path ?? [], query: query.compactMap { $0 },
         headers: fields(of: connection, bandferry_mhd_each_header))
     let sound = path != nil && query.allSatisfy { $0 != nil }
-    return Exchange(request: request, refusal: sound ? nil : .malformedTarget)
+    return Exchange(request: request, refusal: sound ? core.admit(request) : core.refuse(.malformedTarget))
 }
 
 /// Collects headers or parameters of one request.

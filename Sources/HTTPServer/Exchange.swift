@@ -16,10 +16,11 @@ final class Exchange: @unchecked Sendable {
 
     // The server's thread alone reads and writes what follows, before the handler runs.
     var request: ServerRequest
-    var refusal: HTTPRefusal?
+    /// Set when the request is not for the handler; its body is then read and dropped.
+    var refusal: ServerResponse?
     private(set) var received = 0
 
-    init(request: ServerRequest, refusal: HTTPRefusal?) {
+    init(request: ServerRequest, refusal: ServerResponse?) {
         self.request = request
         self.refusal = refusal
     }
@@ -28,14 +29,17 @@ final class Exchange: @unchecked Sendable {
     ///
     /// What is over the limit is read and dropped up to eight times the limit: an answer sent while the client
     /// is still writing is often lost with the connection.
-    func receive(_ bytes: UnsafeBufferPointer<UInt8>, limits: HTTPLimits) -> Bool {
+    func receive(
+        _ bytes: UnsafeBufferPointer<UInt8>, limits: HTTPLimits, refuse: HTTPServer.Refuse
+    ) -> Bool {
         guard ContinuousClock.now - started < limits.bodyDeadline else { return false }
         received += bytes.count
         guard received <= Self.drainLimit(limits) else { return false }
+        guard refusal == nil else { return true }
         if received > limits.bodyBytes {
-            refusal = .bodyTooLarge(limit: limits.bodyBytes)
+            refusal = refuse(.bodyTooLarge(limit: limits.bodyBytes))
             request.body = []
-        } else if refusal == nil {
+        } else {
             request.body.append(contentsOf: bytes)
         }
         return true

@@ -9,6 +9,8 @@ import Synchronization
 /// a slow handler holds up nobody. The server runs until `stop` returns.
 public final class HTTPServer: Sendable {
     public typealias Handler = @Sendable (ServerRequest) async -> ServerResponse
+    /// Judges a request by its head, its body still empty; what it returns is the answer.
+    public typealias Admit = @Sendable (ServerRequest) -> ServerResponse?
     public typealias Refuse = @Sendable (HTTPRefusal) -> ServerResponse
 
     /// With the port that was chosen.
@@ -24,13 +26,15 @@ public final class HTTPServer: Sendable {
         self.daemon = Mutex(UInt(bitPattern: daemon))
     }
 
-    /// `refuse` shapes the answers to requests that don't reach the handler; plain text unless given.
+    /// `admit` may answer before a body is kept. `refuse` shapes the answers to requests that don't reach the
+    /// handler; plain text unless given. `handler` runs as a task of its own for each request.
     public static func start(
-        address: ListenAddress, limits: HTTPLimits = HTTPLimits(), refuse: @escaping Refuse = plainRefusal,
+        address: ListenAddress, limits: HTTPLimits = HTTPLimits(), admit: @escaping Admit = { _ in nil },
+        refuse: @escaping Refuse = plainRefusal,
         handler: @escaping Handler
     ) throws(HTTPServerFailure) -> HTTPServer {
         let socket = try ListenSocket(address)
-        let core = ServerCore(limits: limits, handler: handler, refuse: refuse)
+        let core = ServerCore(limits: limits, admit: admit, refuse: refuse, handler: handler)
         let context = Unmanaged.passRetained(core)
         let daemon = bandferry_mhd_start(
             socket.descriptor, accessHandler, requestCompleted, context.toOpaque(),

@@ -14,10 +14,15 @@ final class ServerCore: Sendable {
 
     let limits: HTTPLimits
     private let handler: HTTPServer.Handler
-    private let refuse: HTTPServer.Refuse
+    let admit: HTTPServer.Admit
+    let refuse: HTTPServer.Refuse
     private let ledger = Mutex(Ledger())
 
-    init(limits: HTTPLimits, handler: @escaping HTTPServer.Handler, refuse: @escaping HTTPServer.Refuse) {
+    init(
+        limits: HTTPLimits, admit: @escaping HTTPServer.Admit, refuse: @escaping HTTPServer.Refuse,
+        handler: @escaping HTTPServer.Handler
+    ) {
+        self.admit = admit
         self.limits = limits
         self.handler = handler
         self.refuse = refuse
@@ -29,17 +34,19 @@ final class ServerCore: Sendable {
     func begin(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
         ledger.withLock { _ = $0.open.insert(ObjectIdentifier(exchange)) }
         let declared = exchange.request.header("content-length").first.flatMap { Int($0) } ?? 0
-        if declared > limits.bodyBytes { exchange.refusal = .bodyTooLarge(limit: limits.bodyBytes) }
+        if declared > limits.bodyBytes, exchange.refusal == nil {
+            exchange.refusal = refuse(.bodyTooLarge(limit: limits.bodyBytes))
+        }
         let waitsForConsent = !exchange.request.header("expect").isEmpty
         guard let refusal = exchange.refusal, waitsForConsent || declared > Exchange.drainLimit(limits) else {
             return bandferry_mhd_result(true)
         }
-        return send(refuse(refusal), on: connection, close: true)
+        return send(refusal, on: connection, close: true)
     }
 
     /// The body is in.
     func run(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
-        if let refusal = exchange.refusal { return send(refuse(refusal), on: connection, close: false) }
+        if let refusal = exchange.refusal { return send(refusal, on: connection) }
         let admitted = ledger.withLock {
             if $0.stopping { return false }
             $0.running[ObjectIdentifier(exchange)] = exchange

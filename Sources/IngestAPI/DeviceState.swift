@@ -103,6 +103,16 @@ public struct DeviceReport: Codable, Equatable, Sendable {
         self.unsent = unsent
     }
 
+    /// Nil when every field is within its definition.
+    public var fault: APIFailure? {
+        guard (0...100).contains(batteryPercent ?? 0) else {
+            return .malformed("battery_percent is not 0 to 100")
+        }
+        guard (unsent ?? 0) >= 0 else { return .malformed("unsent is negative") }
+        guard (firmware?.utf8.count ?? 0) <= 256 else { return .malformed("firmware is over 256 bytes") }
+        return nil
+    }
+
     enum CodingKeys: String, CodingKey {
         case firmware, unsent
         case lastContact = "last_contact"

@@ -8,6 +8,13 @@ public struct LeaseRequest: Codable, Equatable, Sendable {
         self.ttlSeconds = ttlSeconds
     }
 
+    /// Nil when every field is within its definition.
+    public var fault: APIFailure? {
+        guard IngestAPI.isOpaqueID(gatewayID) else { return .malformed("gateway_id is not an id") }
+        guard ttlSeconds > 0 else { return .malformed("ttl_s is not above 0") }
+        return nil
+    }
+
     enum CodingKeys: String, CodingKey {
         case gatewayID = "gateway_id"
         case ttlSeconds = "ttl_s"

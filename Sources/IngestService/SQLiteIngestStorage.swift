@@ -14,7 +14,9 @@ public final class SQLiteIngestStorage: IngestStorage {
     private let pages: ReadConnection
 
     /// Makes the file, for its owner's eyes only, when it is not there.
-    public init(path: String, now: @escaping @Sendable () -> APITime) async throws(StorageFailure) {
+    public init(path: String, now: @escaping @Sendable () -> APITime = WallClock.now)
+        async throws(StorageFailure)
+    {
         self.path = path
         self.now = now
         writer = WriteConnection(path: path)

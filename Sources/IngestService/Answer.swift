@@ -1,0 +1,58 @@
+import HTTPServer
+import IngestAPI
+
+/// Shapes answers: JSON bodies, errors and the headers that every answer has.
+enum Answer {
+    static let common = [
+        HTTPField("Cache-Control", "no-store"), HTTPField("X-Content-Type-Options", "nosniff"),
+    ]
+
+    static func json(_ value: some Encodable, status: Int = 200) -> ServerResponse {
+        guard let body = try? APIJSON.encode(value) else {
+            return failure(APIFailure(.serverError, "the answer could not be written"))
+        }
+        return ServerResponse(
+            status: status, headers: [HTTPField("Content-Type", IngestAPI.jsonContentType)] + common,
+            body: body)
+    }
+
+    static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> ServerResponse {
+        ServerResponse(
+            status: 200, headers: [HTTPField("Content-Type", contentType)] + common, body: Array(text.utf8))
+    }
+
+    static func failure(_ failure: APIFailure, retryAfterSeconds: Int? = nil) -> ServerResponse {
+        var response = json(
+            ErrorBody(code: failure.code.rawValue, message: failure.message), status: failure.code.status)
+        if let retryAfterSeconds { response.headers.append(HTTPField("Retry-After", "\(retryAfterSeconds)")) }
+        if failure.code == .authenticationFailed {
+            response.headers.append(HTTPField("WWW-Authenticate", "Bearer"))
+        }
+        return response
+    }
+
+    /// The details are for the log: they name paths of this machine.
+    static func failure(_ failure: StorageFailure) -> ServerResponse {
+        switch failure.kind {
+        case .overloaded:
+            return self.failure(APIFailure(.serverError, "too many requests wait"), retryAfterSeconds: 1)
+        case .unavailable:
+            return self.failure(APIFailure(.serverError, "nothing can be stored now"), retryAfterSeconds: 10)
+        case .damaged, .incompatible:
+            return self.failure(APIFailure(.serverError, "the storage needs repair"), retryAfterSeconds: 60)
+        case .defect:
+            var response = self.failure(APIFailure(.serverError, "the server failed on this request"))
+            response.status = 500
+            return response
+        }
+    }
+
+    static func leaseHeld(_ answer: LeaseAnswer) -> ServerResponse {
+        let error = ErrorBody(code: APIErrorCode.leaseHeld.rawValue, message: "another gateway owns the band")
+            .error
+        return json(
+            LeaseHeldBody(
+                error: error, holder: answer.holder ?? "", expiresAt: answer.expiresAt ?? .earliest),
+            status: APIErrorCode.leaseHeld.status)
+    }
+}

@@ -1,0 +1,189 @@
+import HTTPServer
+import IngestAPI
+import Synchronization
+
+/// Answers the requests of ingest API 1 from a storage.
+public final class IngestService: Sendable {
+    private let storage: any IngestStorage
+    private let tokens: TokenTable
+    private let requestsPerMinute: Int?
+    private let report: @Sendable (ServiceEvent) -> Void
+    private let metrics = Metrics()
+    private let rates = Mutex([String: RateLimit]())
+
+    /// `requestsPerMinute` bounds each account; nil = no bound.
+    public init(
+        storage: any IngestStorage, tokens: TokenTable, requestsPerMinute: Int? = nil,
+        report: @escaping @Sendable (ServiceEvent) -> Void = { _ in }
+    ) {
+        self.storage = storage
+        self.tokens = tokens
+        self.requestsPerMinute = requestsPerMinute
+        self.report = report
+    }
+
+    /// Answers a request from its head alone when nobody may ask it: its body is not kept then.
+    public func admit(_ head: ServerRequest) -> ServerResponse? {
+        if let route = try? Route(method: head.method, path: head.path), route.isPublic { return nil }
+        guard identity(of: head) == nil else { return nil }
+        metrics.count(route: "unauthenticated", status: APIErrorCode.authenticationFailed.status)
+        return Answer.failure(Self.authenticationFailed)
+    }
+
+    /// The answer to a request that did not reach `handle`.
+    public func refuse(_ refusal: HTTPRefusal) -> ServerResponse {
+        metrics.count(route: "refused", status: refusal.status)
+        switch refusal {
+        case .bodyTooLarge:
+            return Answer.failure(.batchTooLarge("the body is over 1 MiB"))
+        case .malformedTarget:
+            return Answer.failure(.malformed("the path or the query is not valid"))
+        case .stopping:
+            return Answer.failure(APIFailure(.serverError, "the server is stopping"), retryAfterSeconds: 1)
+        }
+    }
+
+    public func handle(_ request: ServerRequest) async -> ServerResponse {
+        var label = "unknown"
+        let response: ServerResponse
+        do {
+            response = try await answer(request, label: &label)
+        } catch let failure as APIFailure {
+            var answer = Answer.failure(failure)
+            if failure.code == .methodNotAllowed, let choices = try? Route.choices(request.path) {
+                answer.headers.append(HTTPField("Allow", choices.keys.sorted().joined(separator: ", ")))
+            }
+            response = answer
+        } catch let failure as StorageFailure {
+            if metrics.storage(up: false) { report(.storageFailing(failure)) }
+            response = Answer.failure(failure)
+        } catch {
+            response = Answer.failure(StorageFailure(.defect, "unexpected"))
+        }
+        metrics.count(route: label, status: response.status)
+        return response
+    }
+
+    private static let authenticationFailed = APIFailure(
+        .authenticationFailed, "the token is missing or not known")
+
+    private func identity(of request: ServerRequest) -> Identity? {
+        request.bearerToken.flatMap { tokens.identity(token: $0) }
+    }
+
+    private func answer(_ request: ServerRequest, label: inout String) async throws -> ServerResponse {
+        let route = Result { () throws(APIFailure) in try Route(method: request.method, path: request.path) }
+        if case .success(let known) = route {
+            label = known.label
+            if known.isPublic { return try await answer(public: known) }
+        }
+        // Who may not ask is not told what there is.
+        guard let identity = identity(of: request) else { throw Self.authenticationFailed }
+        let known = try route.get()
+        guard identity.role == .gateway || !known.needsGatewayRole else {
+            throw APIFailure(.forbidden, "the token may only read")
+        }
+        if let seconds = wait(account: identity.account) {
+            return Answer.failure(APIFailure(.rateLimited, "too many requests"), retryAfterSeconds: seconds)
+        }
+        let response = try await answer(known, request, account: identity.account)
+        storageAnswered()
+        return response
+    }
+
+    private func answer(public route: Route) async throws -> ServerResponse {
+        guard route == .health else { return Answer.text(metrics.text, contentType: Metrics.contentType) }
+        try await storage.probe()
+        storageAnswered()
+        return Answer.text("ok")
+    }
+
+    private func storageAnswered() {
+        if metrics.storage(up: true) { report(.storageHealed) }
+    }
+
+    private func wait(account: String) -> Int? {
+        guard let requestsPerMinute else { return nil }
+        let now = ContinuousClock.now
+        return rates.withLock {
+            $0[account, default: RateLimit(requestsPerMinute: requestsPerMinute, now: now)].take(now: now)
+        }
+    }
+
+    private func answer(_ route: Route, _ request: ServerRequest, account: String) async throws
+        -> ServerResponse
+    {
+        switch route {
+        case .health, .metrics:
+            return try await answer(public: route)
+        case .storeBatch:
+            return try await storeBatch(request, account: account)
+        case .devices:
+            return Answer.json(DeviceList(devices: try await storage.devices(account: account)))
+        case .device(let device):
+            return Answer.json(try known(await storage.device(device, account: account)))
+        case .ranges(let device):
+            guard try request.single("by") ?? "day" == "day" else {
+                throw APIFailure.malformed("by is not day")
+            }
+            return Answer.json(
+                RangeList(ranges: try known(await storage.ranges(device: device, account: account))))
+        case .gaps(let device):
+            return Answer.json(GapList(gaps: try known(await storage.gaps(device: device, account: account))))
+        case .putGaps(let device):
+            let list = try APIJSON.decode(GapList.self, from: request.decodedBody())
+            if let fault = list.gaps.lazy.compactMap(\.fault).first { throw fault }
+            return Answer.json(
+                GapList(gaps: try await storage.putGaps(list.gaps, device: device, account: account)))
+        case .putStatus(let device):
+            let report = try APIJSON.decode(DeviceReport.self, from: request.decodedBody())
+            if let fault = report.fault { throw fault }
+            try await storage.putReport(report, device: device, account: account)
+            return Answer.json(report)
+        case .requestLease(let device):
+            let lease = try APIJSON.decode(LeaseRequest.self, from: request.decodedBody())
+            if let fault = lease.fault { throw fault }
+            switch try await storage.requestLease(lease, device: device, account: account) {
+            case .granted(let answer): return Answer.json(answer)
+            case .held(let answer): return Answer.leaseHeld(answer)
+            }
+        case .releaseLease(let device):
+            guard let gateway = try request.single("gateway_id"), IngestAPI.isOpaqueID(gateway) else {
+                throw APIFailure.malformed("gateway_id is missing or not an id")
+            }
+            return Answer.json(
+                try known(await storage.releaseLease(gateway: gateway, device: device, account: account)))
+        case .person(let person):
+            guard let record = try await storage.person(person, account: account) else {
+                throw APIFailure(.notFound, "nothing was put for this person")
+            }
+            return Answer.json(record)
+        case .putPerson(let person):
+            let record = try APIJSON.decode(PersonRecord.self, from: request.decodedBody())
+            if let fault = record.fault { throw fault }
+            try await storage.putPerson(record, person: person, account: account)
+            return Answer.json(record)
+        case .samples:
+            return Answer.json(try known(await storage.samples(request.sampleQuery(), account: account)))
+        }
+    }
+
+    private func known<Value>(_ value: Value?) throws -> Value {
+        guard let value else { throw APIFailure(.unknownDevice, "the device is not known") }
+        return value
+    }
+
+    private func storeBatch(_ request: ServerRequest, account: String) async throws -> ServerResponse {
+        let batch = try ReceivedBatch(decoding: request.decodedBody())
+        let begin = ContinuousClock.now
+        let answer = try await storage.store(batch, account: account)
+        metrics.count(answer, took: .now - begin)
+        return Answer.json(answer)
+    }
+}
+
+/// What an operator should know, said once for each change.
+public enum ServiceEvent: Sendable, Equatable {
+    case storageFailing(StorageFailure)
+    case storageHealed
+}

@@ -1,0 +1,27 @@
+/// A token bucket: so many requests a minute, in bursts of as many as a quarter of that.
+struct RateLimit: Sendable {
+    private let perSecond: Double
+    private let burst: Double
+    private var tokens: Double
+    private var last: ContinuousClock.Instant
+
+    init(requestsPerMinute: Int, now: ContinuousClock.Instant) {
+        perSecond = Double(max(1, requestsPerMinute)) / 60
+        burst = max(1, Double(requestsPerMinute) / 4)
+        tokens = burst
+        last = now
+    }
+
+    /// Nil = go on; otherwise whole seconds to wait.
+    mutating func take(now: ContinuousClock.Instant) -> Int? {
+        let elapsed = (now - last).components
+        let seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
+        tokens = min(burst, tokens + max(0, seconds) * perSecond)
+        last = now
+        guard tokens < 1 else {
+            tokens -= 1
+            return nil
+        }
+        return max(1, Int(((1 - tokens) / perSecond).rounded(.up)))
+    }
+}

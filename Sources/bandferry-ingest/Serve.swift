@@ -1,0 +1,36 @@
+import Glibc
+import IngestService
+import Systemd
+
+/// Serves until a signal asks to stop, then finishes what is in hand.
+func serve(_ options: IngestOptions, until stop: StopSignals) async throws {
+    let log = Log.standard(identifier: "bandferry-ingest")
+    let server = try await options.start { event in
+        switch event {
+        case .storageFailing(let failure):
+            log.error(
+                "storage fails", [("kind", .text(failure.kind.rawValue)), ("reason", .text(failure.message))])
+        case .storageHealed:
+            log.notice("storage works again")
+        }
+    }
+    writeOut("listening on \(server.url)\n")
+    ServiceManager.ready(status: "listening on \(server.address)")
+    log.info("started")
+    await stop.first()
+    ServiceManager.stopping()
+    await server.stop(within: .seconds(10))
+    log.info("stopped")
+    log.flush()
+}
+
+/// Writes to standard output at once, whatever it is connected to.
+func writeOut(_ text: String) {
+    fputs(text, stdout)
+    fflush(stdout)
+}
+
+func end(_ failure: ExitFailure) -> Never {
+    fputs("bandferry-ingest: \(failure.message)\n", stderr)
+    exit(failure.status)
+}
