@@ -45,10 +45,12 @@ extension Database {
             var findings: [String] = []
             while try statement.step() { findings.append(statement.text(0)) }
             return findings == ["ok"] ? .sound : .damaged(findings)
-        } catch  where error.code == .interrupt {
-            return .timeUp
-        } catch  where error.code.primary == .corrupt || error.code == .notADatabase {
-            return .damaged([error.message])
+        } catch {
+            switch error.code.primary {
+            case .interrupt: return .timeUp
+            case .corrupt, .notADatabase: return .damaged([error.message])
+            default: throw error
+            }
         }
     }
 

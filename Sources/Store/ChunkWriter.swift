@@ -1,0 +1,214 @@
+import BandProfile
+import GatewayModel
+import SQLite
+
+/// Writes one chunk inside a transaction that its caller holds. Keeps nothing in memory between chunks that a
+/// rollback could make false.
+struct ChunkWriter {
+    let rings: RingTable
+    let gaps: GapLedger
+    let questions: QuestionTable
+    let unconfirmed: SeqIntervals
+    let clocks: ClockLedger
+    private let database: Database
+    private let inserter: SampleInserter
+    private let raw: RawTable
+    private let corrections: Corrections
+
+    /// Uncertain times that one commit settles, so that no commit grows long.
+    private static let settledPerCommit: UInt32 = 500
+
+    init(_ database: Database) throws(SQLiteError) {
+        self.database = database
+        rings = try RingTable(database)
+        gaps = try GapLedger(database)
+        questions = try QuestionTable(database)
+        unconfirmed = try SeqIntervals(database)
+        clocks = ClockLedger(database: database)
+        inserter = try SampleInserter(database)
+        raw = RawTable(database: database)
+        corrections = Corrections(database: database, unconfirmed: unconfirmed, gaps: gaps)
+    }
+
+    func write(_ chunk: Chunk, band: Int64, clock: ClockReading?, now: Timestamp) throws -> CommitOutcome {
+        let ring = try rings.findOrInsert(band: band, chunk.ring, now: now)
+        let current = try clock.map { reading in
+            (reading: reading, id: try clocks.keep(reading, ring: ring.id).id)
+        }
+        var taken = try writeRecords(chunk, ring: ring, current: current, now: now)
+        for run in taken.stored.runs { try unconfirmed.add(ring: ring.id, run) }
+        for (base, runs) in taken.uncertain {
+            for run in runs.runs { try clocks.noteUncertain(ring: ring.id, clockID: base, run) }
+        }
+        try heal(taken, ring: ring, now: now)
+        for bytes in chunk.raw where try raw.keep(bytes, clockID: nil, ring: ring.id, now: now) {
+            taken.keptRaw += 1
+        }
+        for seq in taken.faulty {
+            let gap = Gap(ring: chunk.ring, firstSeq: seq, lastSeq: seq, cause: .unreadable)
+            try gaps.write(gap, ring: ring, now: now)
+        }
+        for gap in chunk.gaps { try writeGap(gap, ring: ring, now: now) }
+        for suspect in chunk.openQuestions { try ask(suspect, band: band, now: now) }
+        try refuseHole(chunk, ring: ring)
+        try rings.advance(
+            ring: ring.id, toAtLeast: Int64(chunk.through) + 1, stored: taken.rows, now: now)
+        if let current { try settleUncertain(ring: ring, band: band, current: current, now: now) }
+        return CommitOutcome(
+            ackThrough: try ackThrough(ring: ring.id, nextSeq: max(ring.nextSeq, Int64(chunk.through) + 1)),
+            stored: taken.rows, duplicates: taken.duplicates, conflicts: taken.conflicts,
+            keptRaw: taken.keptRaw)
+    }
+
+    /// The band may free what was read, down to the first range of which it is not known who has it.
+    func ackThrough(ring: Int64, nextSeq: Int64) throws(SQLiteError) -> UInt32 {
+        let through = UInt32(clamping: nextSeq - 1)
+        guard let open = try questions.lowest(ring: ring), open <= through else { return through }
+        return open == 0 ? 0 : open - 1
+    }
+
+    /// Writes a gap of this ring; a question about the same seqs is answered by it.
+    func writeGap(_ gap: Gap, ring: RingTable.Row, now: Timestamp) throws {
+        guard gap.firstSeq <= gap.lastSeq ?? .max else { return }
+        try gaps.write(gap, ring: ring, now: now)
+        try questions.subtract(ring: ring.id, gap.firstSeq...(gap.lastSeq ?? .max))
+    }
+
+    /// Notes what an Info showed to be gone, in this ring or in an earlier one, as far as it is not known.
+    private func ask(_ suspect: SuspectedGap, band: Int64, now: Timestamp) throws {
+        guard suspect.firstSeq <= suspect.lastSeq ?? .max else { return }
+        let ring = try rings.findOrInsert(band: band, suspect.ring, now: now)
+        for seqs in try gaps.missing(ring: ring.id, suspect.firstSeq...(suspect.lastSeq ?? .max)) {
+            try questions.add(QuestionTable.Row(seqs: seqs, cause: suspect.cause), ring: ring.id)
+        }
+    }
+
+    // MARK: Records
+
+    /// What became of a chunk's records.
+    private struct Taken {
+        /// Seqs with a new row.
+        var stored = SeqRuns()
+        /// Of those, the ones under a clock that was never read.
+        var uncertain: [UInt16: SeqRuns] = [:]
+        /// Seqs that can't be taken as samples.
+        var faulty: [UInt32] = []
+        var first: (seq: UInt32, recordedAt: Timestamp)?
+        var rows = 0
+        var duplicates = 0
+        var conflicts = 0
+        var keptRaw = 0
+    }
+
+    private func writeRecords(
+        _ chunk: Chunk, ring: RingTable.Row, current: (reading: ClockReading, id: Int64)?, now: Timestamp
+    ) throws -> Taken {
+        var taken = Taken()
+        var base: ClockBase?
+        for timed in chunk.records {
+            let record = timed.record
+            if let fault = record.contentFault {
+                let bytes = RawNotification(reason: fault.rawValue, seq: record.seq, bytes: record.encoded)
+                if try raw.keep(bytes, clockID: timed.clockID, ring: ring.id, now: now) { taken.keptRaw += 1 }
+                taken.faulty.append(record.seq)
+                continue
+            }
+            let used: ClockBase
+            if let base, base.clockID == timed.clockID {
+                used = base
+            } else {
+                used = try clocks.base(for: timed.clockID, ring: ring.id, current: current)
+                base = used
+            }
+            switch try inserter.insert(record, ring: ring.id, base: used, now: now) {
+            case .stored:
+                taken.rows += 1
+                taken.stored.append(record.seq)
+                if used.uncertain { taken.uncertain[timed.clockID, default: SeqRuns()].append(record.seq) }
+                if taken.first == nil, !used.uncertain {
+                    let recordedAt = Timestamp(milliseconds: record.bandTimeMilliseconds + used.offset)
+                    taken.first = (record.seq, recordedAt)
+                }
+                // Another type under a seq that was read before is another reading of it, too.
+                if Int64(record.seq) < ring.nextSeq, try hasSibling(record, ring: ring.id) {
+                    taken.conflicts += 1
+                }
+            case .duplicate: taken.duplicates += 1
+            case .conflict: taken.conflicts += 1
+            }
+        }
+        return taken
+    }
+
+    private func hasSibling(_ record: HistoryRecord, ring: Int64) throws -> Bool {
+        try database.first(
+            "SELECT count(*) FROM samples WHERE key BETWEEN ? AND ?",
+            .integer(SampleKey.lowest(ring: ring, seq: record.seq)),
+            .integer(SampleKey.highest(ring: ring, seq: record.seq))
+        ) { $0.int(0) > 1 } ?? false
+    }
+
+    /// Gaps and questions that the new rows answer.
+    private func heal(_ taken: Taken, ring: RingTable.Row, now: Timestamp) throws {
+        guard let lowest = taken.stored.runs.first?.lowerBound,
+            let highest = taken.stored.runs.last?.upperBound
+        else { return }
+        // One look for the usual case that nothing is open here; the seq below is for `noteSuccessor`.
+        let below = lowest > 1 ? lowest - 1 : lowest
+        if try !gaps.touching(ring: ring.id, below...highest).isEmpty {
+            for run in taken.stored.runs { try gaps.heal(ring: ring.id, run, now: now) }
+            if let first = taken.first {
+                try gaps.noteSuccessor(ring: ring.id, seq: first.seq, recordedAt: first.recordedAt)
+            }
+        }
+        if try !questions.overlapping(ring: ring.id, lowest...highest).isEmpty {
+            for run in taken.stored.runs { try questions.subtract(ring: ring.id, run) }
+        }
+    }
+
+    /// Never ack across a hole that may still be asked for (Band History Profile 1, duty 2): a chunk that claims
+    /// to reach further than what is stored, named or asked about is not taken.
+    private func refuseHole(_ chunk: Chunk, ring: RingTable.Row) throws {
+        guard chunk.through < .max else {
+            throw StoreError(
+                kind: .refused, operation: "commit", path: database.path,
+                message: "the last seq of all is not usable")
+        }
+        let next = ring.nextSeq
+        guard Int64(chunk.through) >= next else { return }
+        if let first = chunk.records.first?.record.seq, let last = chunk.records.last?.record.seq,
+            Int64(first) <= next, last >= chunk.through, Int(last - first) + 1 == chunk.records.count
+        {
+            return
+        }
+        var holes = try gaps.missing(ring: ring.id, UInt32(next)...chunk.through)
+        let asked = try questions.overlapping(ring: ring.id, UInt32(next)...chunk.through).map(\.seqs)
+        holes = holes.flatMap { remaining(of: $0, without: asked) }
+        guard let hole = holes.first else { return }
+        throw StoreError(
+            kind: .refused, operation: "commit", path: database.path,
+            message: "seq \(hole.lowerBound) to \(hole.upperBound) of ring \(chunk.ring) would be passed over"
+        )
+    }
+
+    // MARK: Times
+
+    /// Samples that were stored before their clock had been read are corrected once it has.
+    private func settleUncertain(
+        ring: RingTable.Row, band: Int64, current: (reading: ClockReading, id: Int64), now: Timestamp
+    ) throws {
+        let clockID = current.reading.clockID
+        guard let range = try clocks.waiting(ring: ring.id, clockID: clockID, limit: Self.settledPerCommit)
+        else {
+            return
+        }
+        try corrections.apply(ring: ring.id, band: band, range, now: now) { fields, sample in
+            guard sample.clockID == clockID, fields.timeUncertain else { return }
+            fields.recordedAt = Timestamp(
+                milliseconds: sample.bandTimeMilliseconds + current.reading.offsetMilliseconds)
+            fields.timeUncertain = false
+            fields.clockReading = current.id
+        }
+        try clocks.settled(ring: ring.id, clockID: clockID, range)
+    }
+}

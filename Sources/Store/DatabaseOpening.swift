@@ -1,0 +1,145 @@
+import GatewayModel
+import SQLite
+
+/// Opens `gateway.db` for writing: checked, migrated, and as durable as the acks need it.
+struct DatabaseOpening {
+    let directory: StateDirectory
+    /// A registered SQLite VFS; nil = the default one. Tests inject faults through it.
+    var vfs: String?
+    /// Longest time a check of the file may take; an unclean stop asks for the thorough one.
+    var quickCheckLimit: Duration = .seconds(5)
+    var fullCheckLimit: Duration = .seconds(60)
+
+    private var path: String { directory.databasePath }
+
+    /// The store's connection. Makes the database when there is none and none was set aside.
+    func openStore(now: Timestamp) throws(StoreError) -> Database {
+        try directory.prepare()
+        if !directory.hasDatabase {
+            let aside = try directory.setAside()
+            guard aside.isEmpty else { throw waiting(aside[aside.count - 1]) }
+            try directory.createDatabaseFile()
+        }
+        do {
+            try refuseForeign()
+            let database = try storing("open the database", path) {
+                let database = try Database(path: path, access: .readWrite, vfs: vfs)
+                try configure(database, synchronous: "FULL", expecting: "2", cacheKilobytes: 1024)
+                try Migrator(database: database).run()
+                return database
+            }
+            try check(database)
+            return database
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+            let name = try directory.setDatabaseAside(at: now)
+            var error = error
+            error.message += "; it was set aside as \(name)"
+            throw error
+        }
+    }
+
+    /// The upload's connection, to a database that the store has opened. A confirm that a power cut loses is only
+    /// sent again, so it need not wait for the medium: synchronous = NORMAL.
+    func openOutbox() throws(StoreError) -> Database {
+        try storing("open the database for the upload", path) {
+            try requireDatabase()
+            let database = try Database(path: path, access: .readWrite, vfs: vfs)
+            try Migrator(database: database).requireCurrent()
+            try configure(database, synchronous: "NORMAL", expecting: "1", cacheKilobytes: 512)
+            database.disableAutomaticCheckpoints()
+            return database
+        }
+    }
+
+    /// A connection that never writes; works with the daemon running or stopped.
+    func openReader() throws(StoreError) -> Database {
+        try storing("open the database to read", path) {
+            try requireDatabase()
+            let database = try openReadOnly()
+            try Migrator(database: database).requireCurrent()
+            return database
+        }
+    }
+
+    // MARK: Steps
+
+    /// A newer or a foreign file is recognised through a connection that cannot alter it.
+    private func refuseForeign() throws(StoreError) {
+        try storing("look at the database", path) {
+            let database = try Database(path: path, access: .readOnly, vfs: vfs)
+            try Migrator(database: database).refuseForeign()
+        }
+    }
+
+    private func configure(
+        _ database: Database, synchronous: String, expecting: String, cacheKilobytes: Int
+    ) throws {
+        let mode = try database.setPragma("journal_mode", "WAL")
+        guard mode == "wal" else { throw refused("journal_mode reads back as \(mode), not wal") }
+        let level = try database.setPragma("synchronous", synchronous)
+        // An ack frees the band's only copy: nothing less than what was asked for will do.
+        guard level == expecting else {
+            throw refused("synchronous reads back as \(level), not \(expecting) (\(synchronous))")
+        }
+        try database.execute("PRAGMA cache_size = -\(cacheKilobytes); PRAGMA foreign_keys = ON")
+        // After a long history the log shrinks again to 8 MiB.
+        try database.execute("PRAGMA journal_size_limit = 8388608")
+    }
+
+    private func check(_ database: Database) throws(StoreError) {
+        let result = try storing("check the database", path) {
+            let unclean = try MetaTable(database: database).read(.open) == 1
+            let result = try database.check(full: unclean, within: unclean ? fullCheckLimit : quickCheckLimit)
+            if result != .damaged([]) { try MetaTable(database: database).write(.open, 1) }
+            return result
+        }
+        if case .damaged(let findings) = result {
+            throw StoreError(
+                kind: .corrupt, operation: "check the database", path: path,
+                message: findings.first ?? "the check failed")
+        }
+    }
+
+    private func requireDatabase() throws(StoreError) {
+        if directory.hasDatabase { return }
+        if let aside = try? directory.setAside().last { throw waiting(aside) }
+        throw StoreError(
+            kind: .missing, operation: "open the database", path: path, message: "there is no database here")
+    }
+
+    /// A reader of a WAL database needs its `-shm`, which it makes when the directory lets it. Where it can't and
+    /// no log is left to read, the file is complete by itself and nobody writes to it.
+    private func openReadOnly() throws -> Database {
+        do {
+            return try openProbed()
+        } catch {
+            guard error.code.primary == .cantOpen || error.code.primary == .readOnly else { throw error }
+            guard !directory.hasLog else {
+                throw StoreError(
+                    kind: .readOnly, operation: "open the database to read", path: path,
+                    message: "its log can't be read without write access to the directory",
+                    remedy: "Run this as the daemon's user or as root, or start the daemon.")
+            }
+            return try Database(path: path, access: .immutable, vfs: vfs)
+        }
+    }
+
+    private func openProbed() throws(SQLiteError) -> Database {
+        let database = try Database(path: path, access: .readOnly, vfs: vfs)
+        _ = try database.userVersion
+        return database
+    }
+
+    private func waiting(_ name: String) -> StoreError {
+        StoreError(
+            kind: .corrupt, operation: "open the database", path: path,
+            message: "the last one was damaged and set aside as \(name)")
+    }
+
+    private func refused(_ message: String) -> StoreError {
+        StoreError(
+            kind: .other, operation: "open the database", path: path, message: message,
+            remedy: "Put the state directory on a local file system that supports SQLite's WAL mode.")
+    }
+}

@@ -1,0 +1,101 @@
+import BandProfile
+import GatewayModel
+import SQLite
+
+/// The store's connection and everything that is prepared on it. Belongs to the `Store` actor.
+final class Engine {
+    let database: Database
+    let bands: BandTable
+    let rings: RingTable
+    let writer: ChunkWriter
+    let corrections: Corrections
+    /// Band ids never change and are never reused, so they may be remembered.
+    private var bandIDs: [DeviceID: Int64] = [:]
+    /// The log was written and could not be synced: see `transaction`.
+    private var logIsSuspect = false
+
+    /// Pages in the log at which it is moved into the database: 4 MiB.
+    private static let checkpointFrames = 1_000
+
+    init(_ database: Database) throws(SQLiteError) {
+        self.database = database
+        bands = BandTable(database: database)
+        writer = try ChunkWriter(database)
+        rings = writer.rings
+        corrections = Corrections(database: database, unconfirmed: writer.unconfirmed, gaps: writer.gaps)
+        database.disableAutomaticCheckpoints()
+    }
+
+    func close() throws {
+        try MetaTable(database: database).write(.open, 0)
+        try database.checkpoint(.truncate)
+    }
+
+    /// One transaction, durable when this returns.
+    ///
+    /// After a failed fsync Linux takes the pages for clean, so a later fsync that succeeds proves nothing for
+    /// them: a power cut could then break the log in the middle, below commits that were acked. So the log is
+    /// first moved into the database, whose own fsync covers it, before anything is committed again.
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        if logIsSuspect {
+            guard try database.checkpoint(.truncate) else {
+                throw StoreError(
+                    kind: .busy, operation: "checkpoint", path: database.path,
+                    message: "a reader keeps the log from being moved after a failed sync")
+            }
+            logIsSuspect = false
+        }
+        do {
+            return try database.transaction(.immediate, body)
+        } catch let error as SQLiteError {
+            if error.code.primary == .ioError { logIsSuspect = true }
+            throw error
+        }
+    }
+
+    var wantsCheckpoint: Bool { database.logFrames >= Self.checkpointFrames }
+
+    func checkpoint() { _ = try? database.checkpoint(.passive) }
+
+    /// Cached, for the hot path.
+    func bandID(of device: DeviceID) throws -> Int64 {
+        if let id = bandIDs[device] { return id }
+        let id = try bands.require(device)
+        bandIDs[device] = id
+        return id
+    }
+
+    // MARK: Rings
+
+    func progress(band: Int64, info: RingInfo, now: Timestamp) throws -> RingProgress {
+        let ring = try rings.findOrInsert(band: band, info.ring, now: now)
+        try rings.note(info, ring: ring.id, now: now)
+        var predecessors: [RingProgress.Predecessor] = []
+        for other in try rings.all(band: band) where other.id != ring.id {
+            let isAsked = try writer.questions.all(ring: other.id).contains { $0.seqs.upperBound == .max }
+            guard !isAsked, try !writer.gaps.hasOpenEnd(ring: other.id) else { continue }
+            predecessors.append(RingProgress.Predecessor(ring: other.ring, nextSeq: other.nextSeqOnWire))
+        }
+        return RingProgress(
+            nextSeq: ring.nextSeqOnWire,
+            ackThrough: try writer.ackThrough(ring: ring.id, nextSeq: ring.nextSeq),
+            predecessors: predecessors, openQuestions: try writer.questions.all(ring: ring.id).map(\.seqs),
+            attempts: try AttemptTable(database: database).read(ring: ring.id, seq: ring.nextSeqOnWire),
+            lastRecordedAt: try NeighbourTimes(database: database, ring: ring.id).newest())
+    }
+
+    func applyServerState(
+        band: Int64, ring: RingID, completeThrough: UInt32?, maxVersion: Int, now: Timestamp
+    ) throws -> Bool {
+        let row = try rings.findOrInsert(band: band, ring, now: now)
+        var knowsMore = try bands.raiseVersionFloor(band: band, to: maxVersion)
+        // Of a ring that rolled back nothing is known by its number alone.
+        if let completeThrough, !row.rolledBack, Int64(completeThrough) >= row.nextSeq {
+            // A ring that is new here was not restored from anything.
+            if row.nextSeq > 1 { knowsMore = true }
+            try rings.advance(ring: row.id, toAtLeast: Int64(completeThrough) + 1, stored: 0, now: now)
+            try writer.questions.subtract(ring: row.id, 1...max(1, completeThrough))
+        }
+        return knowsMore
+    }
+}

@@ -1,0 +1,216 @@
+import BandProfile
+import GatewayModel
+import SQLite
+
+/// The gap rows of the rings: disjoint ranges that nobody can read any more, and those that turned up after all.
+struct GapLedger {
+    private let database: Database
+    private let touching: Statement
+
+    init(_ database: Database) throws(SQLiteError) {
+        self.database = database
+        touching = try database.prepare(
+            """
+            SELECT first_seq, last_seq, cause, after, before, noted_at, healed_at FROM gaps
+            WHERE ring = ? AND first_seq <= ? ORDER BY first_seq DESC
+            """)
+    }
+
+    /// The rows of a ring that share a seq with `range`, highest first.
+    func touching(ring: Int64, _ range: ClosedRange<UInt32>) throws(SQLiteError) -> [GapRow] {
+        defer { touching.reset() }
+        try touching.bind(1, ring)
+        try touching.bind(2, Int64(range.upperBound))
+        var rows: [GapRow] = []
+        while try touching.step() {
+            let row = GapRow(touching)
+            // Rows are disjoint, so the ones further down end lower still.
+            if let last = row.last, last < range.lowerBound { break }
+            rows.append(row)
+        }
+        return rows
+    }
+
+    // MARK: Writing
+
+    /// Writes a gap where nothing is stored and no gap is named yet, one row for each run that is missing.
+    func write(_ gap: Gap, ring: RingTable.Row, now: Timestamp) throws {
+        let cause = try cause(of: gap, in: ring)
+        guard let last = gap.lastSeq else { return try writeOpenEnd(gap, cause: cause, ring: ring, now: now) }
+        guard gap.firstSeq <= last else { return }
+        for range in try missing(ring: ring.id, gap.firstSeq...last) {
+            try put(
+                GapRow(
+                    first: range.lowerBound, last: range.upperBound, cause: cause.rawValue,
+                    after: gap.after, before: gap.before, notedAt: now, healedAt: gap.healedAt), ring: ring.id
+            )
+        }
+    }
+
+    private func writeOpenEnd(_ gap: Gap, cause: GapCause, ring: RingTable.Row, now: Timestamp) throws {
+        guard try !hasOpenEnd(ring: ring.id) else { return }
+        var first = gap.firstSeq
+        let highest = SampleKey.highest(ring: ring.id, seq: .max)
+        let lowest = SampleKey.lowest(ring: ring.id, seq: first)
+        let stored = try database.first(
+            "SELECT key FROM samples WHERE key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1", .integer(lowest),
+            .integer(highest)
+        ) { SampleKey(packed: $0.int64(0)).seq }
+        let named = try database.first(
+            "SELECT max(last_seq) FROM gaps WHERE ring = ? AND last_seq >= ?", .integer(ring.id), .int(first)
+        ) { $0.optionalInt64(0).map { UInt32(truncatingIfNeeded: $0) } }
+        if let known = [stored, named ?? nil].compactMap({ $0 }).max(), known < .max {
+            var below = gap
+            below.lastSeq = known
+            try write(below, ring: ring, now: now)
+            first = known + 1
+        }
+        try put(
+            GapRow(
+                first: first, last: nil, cause: cause.rawValue, after: gap.after, before: gap.before,
+                notedAt: now, healedAt: gap.healedAt), ring: ring.id)
+    }
+
+    /// True when the end of this ring was given up: nothing more is asked for after it.
+    func hasOpenEnd(ring: Int64) throws -> Bool {
+        try database.first(
+            "SELECT 1 FROM gaps WHERE ring = ? AND last_seq IS NULL", .integer(ring)
+        ) { _ in true } ?? false
+    }
+
+    /// Names one stored sample that the server will not take. A row that covers the seq is split around it.
+    func writeUnreadable(_ seq: UInt32, ring: Int64, now: Timestamp) throws {
+        try carve(ring: ring, seq...seq)
+        try put(
+            GapRow(
+                first: seq, last: seq, cause: GapCause.unreadable.rawValue, after: nil, before: nil,
+                notedAt: now,
+                healedAt: nil), ring: ring)
+    }
+
+    /// What a lost database cannot give back was not overwritten by the band: it is the loss that is named.
+    private func cause(of gap: Gap, in ring: RingTable.Row) throws -> GapCause {
+        switch gap.cause {
+        case .overwritten, .freedElsewhere, .reformatted:
+            guard ring.afterLoss else { return gap.cause }
+            let first = SampleKey.lowest(ring: ring.id, seq: 0)
+            let end = SampleKey.lowest(ring: ring.id, seq: gap.firstSeq)
+            let storedBelow = try database.first(
+                "SELECT 1 FROM samples WHERE key >= ? AND key < ? LIMIT 1", .integer(first), .integer(end)
+            ) { _ in true }
+            return storedBelow == nil ? .storageLost : gap.cause
+        case .storageLost, .lostByBand, .unreadable: return gap.cause
+        }
+    }
+
+    // MARK: Healing
+
+    /// The records of `stored` turned up. Rows that name them are split, so that each row stays either missing or
+    /// healed as a whole; a key that the server knows keeps existing. Returns how many gaps it touched.
+    @discardableResult
+    func heal(ring: Int64, _ stored: ClosedRange<UInt32>, now: Timestamp) throws -> Int {
+        let rows = try touching(ring: ring, stored).filter { $0.healedAt == nil }
+        for row in rows {
+            let first = max(row.first, stored.lowerBound)
+            let last = min(row.last ?? .max, stored.upperBound)
+            try carve(row, ring: ring, first...last)
+            var healed = row
+            healed.first = first
+            healed.last = last
+            healed.healedAt = now
+            try put(healed, ring: ring)
+        }
+        return rows.count
+    }
+
+    /// The missing records end just below a record that is now known: they are from before it.
+    func noteSuccessor(ring: Int64, seq: UInt32, recordedAt: Timestamp) throws {
+        guard seq > 1 else { return }
+        for row in try touching(ring: ring, (seq - 1)...(seq - 1))
+        where row.healedAt == nil && row.last == seq - 1 && row.before == nil {
+            try database.run(
+                "UPDATE gaps SET before = ?3, sent = 0 WHERE ring = ?1 AND first_seq = ?2", .integer(ring),
+                .int(row.first), .integer(recordedAt.milliseconds))
+        }
+    }
+
+    // MARK: What is missing
+
+    /// The parts of `range` of which neither a sample is stored nor a gap is written.
+    func missing(ring: Int64, _ range: ClosedRange<UInt32>) throws -> [ClosedRange<UInt32>] {
+        var absent: [ClosedRange<UInt32>] = []
+        var next = UInt64(range.lowerBound)
+        try database.query(
+            "SELECT key FROM samples WHERE key BETWEEN ? AND ? ORDER BY key",
+            .integer(SampleKey.lowest(ring: ring, seq: range.lowerBound)),
+            .integer(SampleKey.highest(ring: ring, seq: range.upperBound))
+        ) {
+            let seq = UInt64(SampleKey(packed: $0.int64(0)).seq)
+            if seq > next { absent.append(UInt32(next)...UInt32(seq - 1)) }
+            next = seq + 1
+        }
+        if next <= UInt64(range.upperBound) { absent.append(UInt32(next)...range.upperBound) }
+        var unnamed: [ClosedRange<UInt32>] = []
+        for range in absent {
+            let named = try touching(ring: ring, range).map { $0.first...($0.last ?? .max) }
+            unnamed += remaining(of: range, without: named)
+        }
+        return unnamed
+    }
+
+    // MARK: Helpers
+
+    private func carve(ring: Int64, _ range: ClosedRange<UInt32>) throws {
+        for row in try touching(ring: ring, range) { try carve(row, ring: ring, range) }
+    }
+
+    /// Takes `range` out of one row, which may leave a row on either side.
+    private func carve(_ row: GapRow, ring: Int64, _ range: ClosedRange<UInt32>) throws {
+        if row.first < range.lowerBound {
+            var left = row
+            left.last = range.lowerBound - 1
+            left.before = nil
+            try put(left, ring: ring)
+        } else {
+            try database.run(
+                "DELETE FROM gaps WHERE ring = ? AND first_seq = ?", .integer(ring), .int(row.first))
+        }
+        if range.upperBound < row.last ?? .max {
+            var right = row
+            right.first = range.upperBound + 1
+            right.after = nil
+            try put(right, ring: ring)
+        }
+    }
+
+    /// Writes a row, with the times of its neighbours where the caller knew none, to be sent.
+    private func put(_ row: GapRow, ring: Int64) throws {
+        let neighbours = NeighbourTimes(database: database, ring: ring)
+        let after = try row.after ?? neighbours.below(row.first)
+        let before = try row.before ?? row.last.flatMap { last in try neighbours.above(last) }
+        try database.run(
+            """
+            INSERT INTO gaps (ring, first_seq, last_seq, cause, after, before, noted_at, healed_at, sent)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
+            ON CONFLICT DO UPDATE SET last_seq = excluded.last_seq, cause = excluded.cause, after = excluded.after,
+                before = excluded.before, noted_at = excluded.noted_at, healed_at = excluded.healed_at, sent = 0
+            """, .integer(ring), .int(row.first), .optional(row.last), .text(row.cause),
+            .optional(after?.milliseconds), .optional(before?.milliseconds),
+            .integer(row.notedAt.milliseconds),
+            .optional(row.healedAt?.milliseconds))
+    }
+}
+
+/// `range` without the seqs of `taken`, in any order and disjoint.
+func remaining(
+    of range: ClosedRange<UInt32>, without taken: [ClosedRange<UInt32>]
+) -> [ClosedRange<UInt32>] {
+    var rest: [ClosedRange<UInt32>] = []
+    var next = UInt64(range.lowerBound)
+    for hole in taken.sorted(by: { $0.lowerBound < $1.lowerBound }) where hole.overlaps(range) {
+        if UInt64(hole.lowerBound) > next { rest.append(UInt32(next)...(hole.lowerBound - 1)) }
+        next = max(next, UInt64(hole.upperBound) + 1)
+    }
+    if next <= UInt64(range.upperBound) { rest.append(UInt32(next)...range.upperBound) }
+    return rest
+}

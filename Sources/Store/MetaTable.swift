@@ -1,0 +1,28 @@
+import SQLite
+
+/// Single numbers that belong to the database as a whole.
+struct MetaTable {
+    enum Key: String {
+        /// 1 while a daemon has the database open: found at the next open, it tells of an unclean stop.
+        case open
+        /// When the last health check wrote, ms.
+        case health
+        /// When an earlier database was given up (`recover --start-empty`), ms; absent = never.
+        case storageLostAt = "storage_lost_at"
+    }
+
+    let database: Database
+
+    func read(_ key: Key) throws(SQLiteError) -> Int64? {
+        let statement = try database.statement("SELECT value FROM meta WHERE key = ?")
+        defer { statement.reset() }
+        try statement.bind(1, key.rawValue)
+        return try statement.step() ? statement.int64(0) : nil
+    }
+
+    func write(_ key: Key, _ value: Int64) throws(SQLiteError) {
+        try database.run(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            .text(key.rawValue), .integer(value))
+    }
+}

@@ -1,0 +1,180 @@
+/// The numbered migrations of `gateway.db`. Append-only: a migration that was released never changes.
+///
+/// Times are milliseconds since 1970-01-01T00:00:00Z unless a comment says otherwise.
+enum Schema {
+    /// What `PRAGMA application_id` of a gateway database reads: "BFgw".
+    static let applicationID = 0x4246_6777
+    static let fileName = "gateway.db"
+    /// `migrations[n]` leads from `user_version` n to n + 1.
+    static let migrations = [migration1]
+    static var version: Int { migrations.count }
+
+    private static let migration1 = """
+        CREATE TABLE meta (
+            key TEXT PRIMARY KEY,           -- see MetaTable
+            value INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE bands (
+            id INTEGER PRIMARY KEY,
+            device TEXT NOT NULL UNIQUE,    -- device_id of ingest API 1
+            address INTEGER NOT NULL,       -- 48 bits, the first printed octet highest
+            name TEXT,                      -- as advertised
+            mode TEXT NOT NULL CHECK (mode IN ('own', 'observe')),
+            configured INTEGER NOT NULL,    -- 1 = named in the configuration file
+            adopted INTEGER NOT NULL,       -- 1 = taken in by a command or by `adopt = any`
+            version_floor INTEGER NOT NULL DEFAULT 0, -- the server's max_version: corrections go above it
+            version_used INTEGER NOT NULL DEFAULT 1,  -- the highest version given to a sample here
+            mtu INTEGER,                    -- ATT MTU of the last connection, bytes
+            battery INTEGER,                -- percent
+            firmware TEXT,
+            last_contact INTEGER
+        ) STRICT;
+        CREATE INDEX bands_by_address ON bands (address);
+
+        CREATE TABLE rings (
+            id INTEGER PRIMARY KEY CHECK (id < 8388608), -- 23 bits, so that a sample key fits
+            band INTEGER NOT NULL REFERENCES bands (id),
+            ring INTEGER NOT NULL,          -- ring_id of Band History Profile 1
+            format_count INTEGER,           -- orders the rings of one band; NULL = never seen on the band
+            window INTEGER,                 -- notifications outstanding without an ack; 0 = no limit
+            capacity INTEGER,               -- records
+            oldest_seq INTEGER,             -- as last read from Info
+            newest_seq INTEGER,             -- as last read from Info
+            next_seq INTEGER NOT NULL,      -- the first seq to ask the band for
+            stored INTEGER NOT NULL DEFAULT 0, -- rows of this ring in samples
+            first_seen INTEGER NOT NULL,
+            last_seen INTEGER NOT NULL,
+            rolled_back_at INTEGER,         -- the band showed less than was committed: numbers prove nothing
+            after_loss INTEGER NOT NULL DEFAULT 0, -- 1 = first seen after the database had been lost
+            UNIQUE (band, ring)
+        ) STRICT;
+
+        CREATE TABLE clock_readings (
+            id INTEGER PRIMARY KEY,
+            ring INTEGER NOT NULL REFERENCES rings (id),
+            clock_id INTEGER NOT NULL,
+            band_time INTEGER NOT NULL,     -- ms since 1970 by the band's clock
+            host_time INTEGER NOT NULL,     -- ms, host wall clock at the middle of the read
+            host_monotonic INTEGER NOT NULL, -- ms of CLOCK_BOOTTIME at the middle of the read
+            boot_id TEXT NOT NULL,          -- the boot that host_monotonic counts from
+            bound INTEGER NOT NULL,         -- ms, half the round trip
+            seconds_since_boot INTEGER NOT NULL -- of the band
+        ) STRICT;
+        CREATE INDEX clock_readings_by_clock ON clock_readings (ring, clock_id);
+
+        -- The key packs (ring, seq, type), so that rows append in the order in which they arrive.
+        CREATE TABLE samples (
+            key INTEGER PRIMARY KEY,        -- rings.id << 40 | seq << 8 | type of Band History Profile 1
+            value INTEGER NOT NULL,         -- in the type's fixed unit
+            recorded_at INTEGER NOT NULL,   -- band_time plus the clock offset that was used
+            band_time INTEGER NOT NULL,     -- ms since 1970 by the band's clock
+            tz_offset INTEGER,              -- quarter hours east of UTC; NULL = not known
+            clock_id INTEGER NOT NULL,
+            clock_reading INTEGER,          -- clock_readings.id of the offset used; NULL = none
+            flags INTEGER NOT NULL,         -- bit 0 worn, bit 1 low confidence
+            version INTEGER NOT NULL,       -- rises when a derived field changes
+            provenance INTEGER NOT NULL,    -- 0 unknown, 1 device, 2 user
+            time_uncertain INTEGER NOT NULL -- 1 = the clock that timed it was never read
+        ) STRICT;
+
+        -- A second reading of a known key that differs: kept beside the first, sent as a conflict.
+        CREATE TABLE conflicts (
+            id INTEGER PRIMARY KEY,
+            key INTEGER NOT NULL,           -- as in samples; so are the columns down to time_uncertain
+            value INTEGER NOT NULL,
+            recorded_at INTEGER NOT NULL,
+            band_time INTEGER NOT NULL,
+            tz_offset INTEGER,
+            clock_id INTEGER NOT NULL,
+            clock_reading INTEGER,
+            flags INTEGER NOT NULL,
+            version INTEGER NOT NULL,
+            provenance INTEGER NOT NULL,
+            time_uncertain INTEGER NOT NULL,
+            noted_at INTEGER NOT NULL,
+            state INTEGER NOT NULL          -- 0 to be sent, 1 confirmed, 2 rejected
+        ) STRICT;
+        CREATE INDEX conflicts_by_key ON conflicts (key);
+
+        -- The seqs of stored samples that the server has not confirmed: disjoint, never adjacent.
+        CREATE TABLE unconfirmed (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Seqs gone from the band, while it is not known whether another gateway has them.
+        CREATE TABLE open_questions (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,      -- 4294967295 = not known
+            cause TEXT NOT NULL,            -- the cause of the gap if nobody has the records
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Seqs of samples with time_uncertain, by the clock whose reading would settle them.
+        CREATE TABLE uncertain (
+            ring INTEGER NOT NULL,
+            clock_id INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, clock_id, first_seq)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Disjoint ranges of one ring, healed ones included.
+        CREATE TABLE gaps (
+            ring INTEGER NOT NULL REFERENCES rings (id),
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER,               -- NULL = not known
+            cause TEXT NOT NULL,            -- as in ingest API 1
+            after INTEGER,                  -- the missing records are later than this, where known
+            before INTEGER,                 -- and earlier than this
+            noted_at INTEGER NOT NULL,
+            healed_at INTEGER,              -- when the records turned up after all
+            sent INTEGER NOT NULL,          -- 1 = the server has this row as it is
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX gaps_to_send ON gaps (ring) WHERE sent = 0;
+
+        -- Bytes that could not be decoded, kept before they are acked.
+        CREATE TABLE raw (
+            id INTEGER PRIMARY KEY,
+            ring INTEGER NOT NULL REFERENCES rings (id),
+            seq INTEGER NOT NULL,           -- the first seq that they may stand for
+            clock_id INTEGER,               -- NULL = not known
+            reason TEXT NOT NULL,
+            bytes BLOB NOT NULL,
+            noted_at INTEGER NOT NULL,
+            UNIQUE (ring, seq, bytes)
+        ) STRICT;
+
+        -- Samples that the server will not take.
+        CREATE TABLE quarantine (
+            key INTEGER PRIMARY KEY,        -- as in samples
+            code TEXT NOT NULL,             -- as in ingest API 1
+            message TEXT NOT NULL,
+            held INTEGER NOT NULL,          -- 1 = for now (consent), 0 = for good and named in gaps
+            noted_at INTEGER NOT NULL
+        ) STRICT;
+
+        -- Failed tries at the first missing seq of a ring. They outlive connections and restarts.
+        CREATE TABLE attempts (
+            ring INTEGER PRIMARY KEY,
+            seq INTEGER NOT NULL,
+            tries INTEGER NOT NULL,
+            connections INTEGER NOT NULL,
+            last_connection INTEGER NOT NULL,
+            saw_unreadable INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE problems (
+            band INTEGER PRIMARY KEY,       -- bands.id; 0 = the gateway itself
+            code TEXT NOT NULL,
+            text TEXT NOT NULL,
+            remedy TEXT NOT NULL,
+            since INTEGER NOT NULL
+        ) STRICT;
+        """
+}

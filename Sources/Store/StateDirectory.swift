@@ -1,0 +1,100 @@
+import CLinux
+import GatewayModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The directory that holds everything the gateway keeps: 0700, the daemon's own.
+struct StateDirectory {
+    let path: String
+
+    var databasePath: String { path + "/" + Schema.fileName }
+
+    /// Makes the directory, or checks that it can be used as it is.
+    func prepare() throws(StoreError) {
+        if mkdir(path, 0o700) != 0 {
+            guard errno == EEXIST else { throw failure("create the state directory") }
+        }
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { throw failure("look at the state directory") }
+        guard facts.st_mode & S_IFMT == S_IFDIR else {
+            throw StoreError(
+                kind: .directory, operation: "look at the state directory", path: path,
+                message: "not a directory")
+        }
+        guard facts.st_mode & 0o077 != 0 else { return }
+        // Health data: what others may read is closed, and only if that can't be done is it an error.
+        guard chmod(path, 0o700) == 0 else { throw failure("close the state directory to others") }
+    }
+
+    /// Makes an empty database file that only its owner can read, and its name durable. SQLite gives `-wal` and
+    /// `-shm` the mode of the database.
+    func createDatabaseFile() throws(StoreError) {
+        let descriptor = open(databasePath, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("create the database") }
+        close(descriptor)
+        try sync()
+    }
+
+    /// Makes names in the directory durable.
+    func sync() throws(StoreError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open the state directory") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("sync the state directory") }
+    }
+
+    var hasDatabase: Bool { access(databasePath, F_OK) == 0 }
+    var hasLog: Bool { access(databasePath + "-wal", F_OK) == 0 }
+
+    // MARK: Damaged databases
+
+    /// Databases that were set aside and not replaced yet.
+    func setAside() throws(StoreError) -> [String] {
+        guard let listing = opendir(path) else { throw failure("list the state directory") }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasPrefix(Schema.fileName + ".corrupt-"), !name.hasSuffix("-wal"), !name.hasSuffix("-shm")
+            {
+                names.append(name)
+            }
+        }
+        return names.sorted()
+    }
+
+    /// Renames the database and its log together, never deletes. Returns the new name.
+    func setDatabaseAside(at now: Timestamp) throws(StoreError) -> String {
+        var name = "\(Schema.fileName).corrupt-\(now.milliseconds)"
+        while access(path + "/" + name, F_OK) == 0 { name += "x" }
+        // The log first: a database without its log is the worse half to find alone.
+        for suffix in ["-wal", "-shm", ""] {
+            let from = databasePath + suffix
+            guard access(from, F_OK) == 0 else { continue }
+            guard rename(from, path + "/" + name + suffix) == 0 else {
+                throw failure("set the database aside")
+            }
+        }
+        try sync()
+        return name
+    }
+
+    // MARK: Helpers
+
+    private func failure(_ operation: String) -> StoreError {
+        let number = errno
+        let kind: StoreError.Kind =
+            switch number {
+            case ENOSPC, EDQUOT: .full
+            case EROFS: .readOnly
+            case EIO: .io
+            default: .directory
+            }
+        return StoreError(
+            kind: kind, operation: operation, path: path, message: String(cString: strerror(number)))
+    }
+}

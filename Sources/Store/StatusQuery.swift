@@ -1,0 +1,90 @@
+import BandProfile
+import GatewayModel
+import SQLite
+
+/// Reads what `status` shows. Used by the running daemon and, read-only, by the command line.
+struct StatusQuery {
+    let database: Database
+
+    func bands() throws -> [BandStatus] {
+        let rows = try database.all(
+            """
+            SELECT id, address, device, name, mode, configured, adopted, mtu, last_contact, battery, firmware
+            FROM bands ORDER BY address, id
+            """
+        ) { row -> (id: Int64, status: BandStatus)? in
+            guard let device = DeviceID(row.text(2)), let mode = BandMode(rawValue: row.text(4)) else {
+                return nil
+            }
+            let address = BluetoothAddress(bits: UInt64(bitPattern: row.int64(1)))
+            var status = BandStatus(address: address, device: device, mode: mode)
+            status.name = row.optionalText(3)
+            status.configured = row.bool(5)
+            status.adopted = row.bool(5) || row.bool(6)
+            status.mtu = row.optionalInt(7)
+            status.lastContact = row.optionalInt64(8).map { Timestamp(milliseconds: $0) }
+            status.battery = row.optionalInt(9)
+            status.firmware = row.optionalText(10)
+            return (row.int64(0), status)
+        }
+        return try rows.compactMap { $0 }.map { id, status in
+            var status = status
+            try addRing(to: &status, band: id)
+            try addCounts(to: &status, band: id)
+            status.problem = try BandTable(database: database).problem(band: id)
+            return status
+        }
+    }
+
+    /// Stored samples that the server has not confirmed, held ones and conflicts to be sent included.
+    func pending(band: Int64) throws -> Int {
+        try count(
+            """
+            SELECT
+                (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM unconfirmed
+                    WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
+                + (SELECT count(*) FROM conflicts WHERE state = 0
+                    AND key >> 40 IN (SELECT id FROM rings WHERE band = ?1))
+                + (SELECT count(*) FROM quarantine WHERE held
+                    AND key >> 40 IN (SELECT id FROM rings WHERE band = ?1))
+            """, band)
+    }
+
+    // MARK: Helpers
+
+    /// The ring that was read last, with the newest record there is of any.
+    private func addRing(to status: inout BandStatus, band: Int64) throws {
+        let rings = try database.all(
+            "SELECT id, ring, newest_seq, next_seq FROM rings WHERE band = ? ORDER BY last_seen DESC, id DESC",
+            .integer(band)
+        ) {
+            (
+                id: $0.int64(0), ring: RingID(rawValue: UInt32(truncatingIfNeeded: $0.int64(1))),
+                newest: $0.optionalInt64(2), next: $0.int64(3)
+            )
+        }
+        guard let current = rings.first else { return }
+        status.ring = current.ring
+        status.newestSeq = current.newest.map { UInt32(truncatingIfNeeded: $0) }
+        status.nextSeq = UInt32(clamping: current.next)
+        for ring in rings {
+            status.newestRecordedAt = try NeighbourTimes(database: database, ring: ring.id).newest()
+            if status.newestRecordedAt != nil { return }
+        }
+    }
+
+    private func addCounts(to status: inout BandStatus, band: Int64) throws {
+        let rings = "(SELECT id FROM rings WHERE band = ?)"
+        status.stored = try count("SELECT coalesce(sum(stored), 0) FROM rings WHERE band = ?", band)
+        status.pending = try pending(band: band)
+        status.quarantined = try count("SELECT count(*) FROM quarantine WHERE key >> 40 IN \(rings)", band)
+        status.conflicts = try count("SELECT count(*) FROM conflicts WHERE key >> 40 IN \(rings)", band)
+        status.undecodable = try count("SELECT count(*) FROM raw WHERE ring IN \(rings)", band)
+        status.gaps = try count(
+            "SELECT count(*) FROM gaps WHERE healed_at IS NULL AND ring IN \(rings)", band)
+    }
+
+    private func count(_ sql: String, _ band: Int64) throws -> Int {
+        try database.first(sql, .integer(band)) { $0.int(0) } ?? 0
+    }
+}

@@ -1,0 +1,251 @@
+import BandProfile
+import GatewayModel
+import SQLite
+
+/// The gateway's durable state, and the only writer for the sync. What a method returned for is on the medium.
+///
+/// Runs on a queue of its own. After an error nothing of the call was done; the next call may work again.
+public actor Store {
+    private let executor: QueueExecutor
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Where the database is.
+    public nonisolated let path: String
+    private let now: @Sendable () -> Timestamp
+    /// Nil once closed.
+    private var open: Engine?
+    private var lastHealthWrite: ContinuousClock.Instant?
+    /// Writes of the health check are this far apart: a write for each watchdog ping would wear an SD card.
+    private static let healthWriteInterval: Duration = .seconds(60)
+
+    private init(_ engine: sending Engine, path: String, now: @escaping @Sendable () -> Timestamp) {
+        executor = QueueExecutor(label: "org.bandferry.store")
+        open = engine
+        self.path = path
+        self.now = now
+    }
+
+    /// Opens the database in a state directory whose lock the caller holds, and makes it when there is none.
+    ///
+    /// A damaged database is set aside, and from then on this throws `.corrupt` until it was restored or
+    /// `StoreRecovery.startEmpty` was called.
+    public static func open(
+        directory: String, now: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> Store {
+        try open(directory: directory, vfs: nil, now: now)
+    }
+
+    static func open(
+        directory: String, vfs: String?, now: @escaping @Sendable () -> Timestamp
+    ) throws(StoreError) -> Store {
+        let opening = DatabaseOpening(directory: StateDirectory(path: directory), vfs: vfs)
+        let engine = try makeEngine(opening, now: now())
+        return Store(engine, path: opening.directory.databasePath, now: now)
+    }
+
+    private static func makeEngine(_ opening: DatabaseOpening, now: Timestamp) throws(StoreError)
+        -> sending Engine
+    {
+        let database = try opening.openStore(now: now)
+        return try storing("open the database", database.path) { try Engine(database) }
+    }
+
+    /// Ends cleanly: the log is moved into the database file. Every later call throws `.closed`.
+    public func close() throws(StoreError) {
+        guard let engine = open else { return }
+        open = nil
+        try storing("close the database", path) { try engine.close() }
+    }
+
+    // MARK: Bands
+
+    public func adopt(
+        address: BluetoothAddress, device: DeviceID, mode: BandMode, name: String?, configured: Bool
+    ) throws(StoreError) {
+        let band = AdoptedBand(
+            address: address, device: device, mode: mode, name: name, configured: configured)
+        try write("adopt a band") { engine, _ in try engine.bands.adopt(band) }
+    }
+
+    /// At start, before the bands of the configuration file are adopted: what it no longer names is no longer
+    /// configured.
+    public func clearConfigured() throws(StoreError) {
+        try write("read the configuration") { engine, _ in try engine.bands.clearConfigured() }
+    }
+
+    /// Rows are kept and go on uploading. Of a band in the configuration file only the command's part is undone.
+    public func forget(_ address: BluetoothAddress) throws(StoreError) {
+        try write("forget a band") { engine, _ in try engine.bands.forget(address) }
+    }
+
+    public func adoptedBands() throws(StoreError) -> [AdoptedBand] {
+        try read("list the bands") { engine in try engine.bands.adopted() }
+    }
+
+    public func noteContact(_ device: DeviceID, _ note: ContactNote) throws(StoreError) {
+        try write("note a contact") { engine, now in
+            let band = try engine.bands.require(device)
+            try engine.bands.note(note, band: band)
+            guard let info = note.info else { return }
+            let ring = try engine.rings.findOrInsert(band: band, info.ring, now: now)
+            try engine.rings.note(info, ring: ring.id, now: now)
+        }
+    }
+
+    /// Nil as device = the gateway itself; nil as problem = all is well.
+    public func setProblem(device: DeviceID?, _ problem: Problem?) throws(StoreError) {
+        try write("note a problem") { engine, now in
+            let band = try device.map { try engine.bands.require($0) } ?? 0
+            try engine.bands.setProblem(problem, band: band, now: now)
+        }
+    }
+
+    public func gatewayProblem() throws(StoreError) -> Problem? {
+        try read("read the problem") { engine in try engine.bands.problem(band: 0) }
+    }
+
+    public func bandStatuses() throws(StoreError) -> [BandStatus] {
+        try read("read the status") { engine in try StatusQuery(database: engine.database).bands() }
+    }
+
+    // MARK: Syncing
+
+    /// What is known of the ring that Info shows, which is noted by this.
+    public func progress(of device: DeviceID, info: RingInfo) throws(StoreError) -> RingProgress {
+        try write("look up a ring") { engine, now in
+            try engine.progress(band: try engine.bands.require(device), info: info, now: now)
+        }
+    }
+
+    /// Writes a chunk in one transaction. When this returns, the band may be acked up to `ackThrough`.
+    public func commit(
+        _ chunk: Chunk, of device: DeviceID, clock: ClockReading?
+    ) throws(StoreError) -> CommitOutcome {
+        try write("commit") { engine, now in
+            try engine.writer.write(
+                chunk, band: try engine.bandID(of: device), clock: clock, now: now)
+        }
+    }
+
+    /// Counts a try that did not get past `seq`. `connection` differs from one connection to the next, also
+    /// across restarts.
+    public func recordFailedTry(
+        _ device: DeviceID, ring: RingID, seq: UInt32, unreadable: Bool, connection: Int64
+    ) throws(StoreError) -> Attempts {
+        try write("count a try") { engine, now in
+            let row = try engine.rings.findOrInsert(band: try engine.bands.require(device), ring, now: now)
+            return try AttemptTable(database: engine.database).record(
+                ring: row.id, seq: seq, unreadable: unreadable, connection: connection)
+        }
+    }
+
+    /// The band shows less than was committed from this ring: everything from `seq` is read again and compared.
+    public func rewind(_ device: DeviceID, ring: RingID, to seq: UInt32) throws(StoreError) {
+        try write("rewind a ring") { engine, now in
+            let row = try engine.rings.findOrInsert(band: try engine.bands.require(device), ring, now: now)
+            try engine.rings.rollBack(ring: row.id, to: max(1, seq), now: now)
+        }
+    }
+
+    // MARK: Gaps and the server
+
+    public func openQuestions() throws(StoreError) -> [OpenQuestion] {
+        try read("list the open questions") { engine in try engine.writer.questions.everywhere() }
+    }
+
+    /// Closes a question as far as the answers cover it; what they leave out stays open.
+    public func answer(_ question: OpenQuestion, with answers: [QuestionAnswer]) throws(StoreError) {
+        try write("answer a question") { engine, now in
+            let band = try engine.bands.require(question.device)
+            let ring = try engine.rings.findOrInsert(band: band, question.suspect.ring, now: now)
+            for answer in answers {
+                switch answer {
+                case .heldByServer(let seqs): try engine.writer.questions.subtract(ring: ring.id, seqs)
+                case .gap(let gap): try engine.writer.writeGap(gap, ring: ring, now: now)
+                }
+            }
+        }
+    }
+
+    public func writeGap(_ gap: Gap, device: DeviceID) throws(StoreError) {
+        try write("write a gap") { engine, now in
+            let ring = try engine.rings.findOrInsert(
+                band: try engine.bands.require(device), gap.ring, now: now)
+            try engine.writer.writeGap(gap, ring: ring, now: now)
+        }
+    }
+
+    /// Takes over what the server knows of a ring. True when it knows more than this database, which was then
+    /// restored from an older copy (or another gateway syncs the band, too).
+    @discardableResult
+    public func applyServerState(
+        _ device: DeviceID, ring: RingID, completeThrough: UInt32?, maxVersion: Int
+    ) throws(StoreError) -> Bool {
+        try write("take over the server's state") { engine, now in
+            try engine.applyServerState(
+                band: try engine.bands.require(device), ring: ring, completeThrough: completeThrough,
+                maxVersion: maxVersion, now: now)
+        }
+    }
+
+    /// Changes derived fields of a range. Each changed sample gets a higher version and goes up again. Returns how
+    /// many changed.
+    @discardableResult
+    public func correct(
+        _ device: DeviceID, ring: RingID, _ seqs: ClosedRange<UInt32>,
+        _ change: @Sendable (inout DerivedFields, BandFields) -> Void
+    ) throws(StoreError) -> Int {
+        try write("correct samples") { engine, now in
+            let band = try engine.bands.require(device)
+            guard let row = try engine.rings.find(band: band, ring) else { return 0 }
+            return try engine.corrections.apply(ring: row.id, band: band, seqs, now: now, change)
+        }
+    }
+
+    // MARK: Health
+
+    /// A round trip for the watchdog: takes the write lock and reads; once a minute it writes to the medium too.
+    public func checkHealth() throws(StoreError) {
+        let due = lastHealthWrite.map { $0 + Self.healthWriteInterval <= .now } ?? true
+        try write("check the database's health") { engine, now in
+            let meta = MetaTable(database: engine.database)
+            if due { try meta.write(.health, now.milliseconds) }
+            _ = try meta.read(.health)
+        }
+        if due { lastHealthWrite = .now }
+    }
+
+    // MARK: Helpers
+
+    private func read<Value>(_ operation: String, _ body: (Engine) throws -> Value) throws(StoreError)
+        -> Value
+    {
+        let engine = try engine(operation)
+        return try storing(operation, path) { try body(engine) }
+    }
+
+    /// One durable transaction.
+    private func write<Value>(
+        _ operation: String, _ body: (Engine, Timestamp) throws -> Value
+    ) throws(StoreError) -> Value {
+        let engine = try engine(operation)
+        let time = now()
+        let value = try storing(operation, path) { try engine.transaction { try body(engine, time) } }
+        // After the return, so that the ack does not wait for it.
+        if engine.wantsCheckpoint { Task { self.checkpoint() } }
+        return value
+    }
+
+    private func checkpoint() {
+        // A failure leaves the log as it is: nothing is lost, and the next commit tells if the medium is at fault.
+        guard let open, open.wantsCheckpoint else { return }
+        open.checkpoint()
+    }
+
+    private func engine(_ operation: String) throws(StoreError) -> Engine {
+        guard let open else {
+            throw StoreError(kind: .closed, operation: operation, path: path, message: "the store was closed")
+        }
+        return open
+    }
+}
