@@ -143,6 +143,16 @@ public struct SimulatedBand: Sendable, Codable {
         revision += 1
     }
 
+    /// The stream sends nothing more until ABORT ends it.
+    public mutating func stall() {
+        stream?.stalled = true
+    }
+
+    /// From now on other things go wrong; counters go on.
+    public mutating func setFaults(_ faults: FaultScript) {
+        state.options.faults = faults
+    }
+
     /// Moves the band's clock by so much; its clock id rises.
     public mutating func stepClock(by milliseconds: Int64, now: Int64) {
         advance(to: now)

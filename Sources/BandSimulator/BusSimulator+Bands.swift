@@ -1,0 +1,61 @@
+import BandModel
+import BandProfile
+
+// What tests in the same process do to bands. An address that is not simulated is ignored.
+
+extension BusSimulator {
+    /// A copy of the band as it is now, for its truth.
+    public func band(_ address: BluetoothAddress) -> SimulatedBand? { device(address)?.keeper.band }
+
+    public func isConnected(_ address: BluetoothAddress) -> Bool { device(address)?.isConnected ?? false }
+
+    /// Cuts the link, as a band that went out of range.
+    public func cutLink(_ address: BluetoothAddress) {
+        if let device = device(address) { linkLost(device, reason: .timeout) }
+    }
+
+    /// In range and switched on, or not. A band that goes takes its link with it.
+    public func setPresent(_ address: BluetoothAddress, _ isPresent: Bool) {
+        guard let device = device(address), device.isPresent != isPresent else { return }
+        device.isPresent = isPresent
+        guard isPresent else { return linkLost(device, reason: .timeout) }
+        hear(device)
+        if device.link == .connecting { establishSoon(device) }
+        connectByProfile(device)
+    }
+
+    public func record(_ address: BluetoothAddress, _ count: Int) {
+        if let device = device(address) { record(count, device) }
+    }
+
+    public func format(_ address: BluetoothAddress, records: Int) {
+        guard let device = device(address) else { return }
+        device.keeper.band.format()
+        linkLost(device, reason: .remote)
+        record(records, device)
+    }
+
+    public func rollBack(_ address: BluetoothAddress, forgetting count: Int, records: Int) {
+        guard let device = device(address) else { return }
+        let newest = device.keeper.band.info().newestSeq
+        device.keeper.band.rollBack(to: newest - min(newest, UInt32(clamping: count)))
+        linkLost(device, reason: .remote)
+        record(records, device)
+    }
+
+    public func overwrite(_ address: BluetoothAddress, _ count: Int) {
+        guard let device = device(address) else { return }
+        device.keeper.band.overwrite(max(0, count))
+        saveSoon()
+    }
+
+    public func stepClock(_ address: BluetoothAddress, milliseconds: Int64) {
+        guard let device = device(address) else { return }
+        device.keeper.band.stepClock(by: milliseconds, now: SystemClock.wallMilliseconds)
+        saveSoon()
+    }
+
+    public func setFaults(_ address: BluetoothAddress, _ faults: FaultScript) {
+        device(address)?.keeper.band.setFaults(faults)
+    }
+}

@@ -1,0 +1,150 @@
+import BandModel
+import BandProfile
+import DBus
+import Dispatch
+
+/// A faithful `org.bluez` with simulated bands behind it, on any bus.
+///
+/// It shares the queue of its bus connection: every call, timer and packet is handled there, in order.
+public actor BusSimulator {
+    public nonisolated let options: BusSimulatorOptions
+    nonisolated let bus: BusConnection
+    nonisolated let tree = ObjectTree(root: "/")
+    let adapterPath = "/org/bluez/hci0"
+    let devices: [SimulatedDevice]
+    var control: SimulatorControl?
+    // Adapter
+    var isPowered = true
+    var discovery = DiscoverySessions()
+    var agents = AgentRegistry()
+    /// Applications with client GattProfile1 objects: whom BlueZ connects by itself.
+    var profiles: [String: [String]] = [:]
+    private var isStopped = false
+    var saveIsScheduled = false
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { bus.unownedExecutor }
+
+    private init(
+        _ options: BusSimulatorOptions, bus: BusConnection, keepers: [BandSetup]
+    ) throws(SimulatorError) {
+        self.options = options
+        self.bus = bus
+        if let directory = options.stateDirectory { try BandFile.prepare(directory: directory) }
+        let log: LineFile? =
+            if let path = options.ackLog { try LineFile(path: path, truncate: false) } else { nil }
+        var devices: [SimulatedDevice] = []
+        for setup in keepers {
+            let keeper = try BandKeeper(setup, stateDirectory: options.stateDirectory, ackLog: log)
+            devices.append(SimulatedDevice(keeper, adapterPath: adapterPath))
+        }
+        self.devices = devices
+    }
+
+    /// Takes the name `org.bluez` and serves it until `stop`.
+    public static func start(_ options: BusSimulatorOptions) async throws -> BusSimulator {
+        let bus = try await BusConnection.open(options.address, label: "bandsim.bus")
+        let simulator = try BusSimulator(options, bus: bus, keepers: options.bands)
+        try await simulator.serve()
+        return simulator
+    }
+
+    private func serve() async throws {
+        exportAdapter()
+        for device in devices where !device.isTemporary { exportDevice(device) }
+        answerAdapterCalls()
+        answerDeviceCalls()
+        answerValueCalls()
+        answerNotifyCalls()
+        answerAgentCalls()
+        answerProfileCalls()
+        tree.onSet { [weak self] call, interface, name, value in
+            guard let self else { return .refuse(BlueZError.notReady) }
+            return self.assumeIsolated { $0.set(call, interface, name, value) }
+        }
+        await bus.serve(tree)
+        await bus.setSignalHandler { [weak self] signal in
+            self?.assumeIsolated { $0.clientMayBeGone(signal) }
+        }
+        try await bus.addMatch(
+            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+                + "member='NameOwnerChanged'")
+        guard try await bus.requestName("org.bluez") else {
+            throw SimulatorError("org.bluez is taken on this bus: stop bluetoothd or use another bus")
+        }
+        control = try await SimulatorControl.start(options.address, simulator: self)
+        writeTruth()
+        if let interval = options.recordEvery { measure(every: interval) }
+    }
+
+    /// Saves the bands and leaves the bus; every link ends.
+    public func stop() async {
+        guard !isStopped else { return }
+        isStopped = true
+        for device in devices {
+            if device.isConnected { linkLost(device, reason: .local) }
+            device.keeper.save()
+        }
+        writeTruth()
+        await control?.stop()
+        await bus.flush()
+        await bus.close()
+    }
+
+    // MARK: timers
+
+    /// BlueZ's own delays run faster with the time scale.
+    func scaled(_ duration: Duration) -> Duration { duration / options.timeScale }
+
+    /// Runs `body` here after a delay that is not scaled.
+    @discardableResult
+    func after(
+        _ delay: Duration, _ body: @escaping @Sendable (isolated BusSimulator) -> Void
+    ) -> DispatchWorkItem {
+        let item = DispatchWorkItem { [weak self] in
+            self?.assumeIsolated { simulator in
+                guard !simulator.isStopped else { return }
+                body(simulator)
+            }
+        }
+        let (seconds, attoseconds) = delay.components
+        let deadline =
+            DispatchTime.now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
+        bus.executor.queue.asyncAfter(deadline: deadline, execute: item)
+        return item
+    }
+
+    // MARK: bands
+
+    func device(_ address: BluetoothAddress) -> SimulatedDevice? {
+        devices.first { $0.address == address }
+    }
+
+    /// The device that a path names or lies below.
+    func device(at path: String) -> SimulatedDevice? {
+        devices.first { path.hasPrefix($0.path) && $0.isExported }
+    }
+
+    /// Answers calls of one method, unless the script has other plans for them.
+    func on(
+        _ interface: String, _ member: String,
+        _ body: @escaping @Sendable (isolated BusSimulator, MethodCall) -> CallOutcome
+    ) {
+        tree.onCall(interface, member) { [weak self] call in
+            guard let self else { return .never }
+            return self.assumeIsolated { simulator in
+                guard !simulator.isStopped else { return .never }
+                guard let device = simulator.device(at: call.path) else { return body(simulator, call) }
+                if device.strikes(.neverAnswer, method: member) != nil { return .never }
+                if device.strikes(.failCall, method: member) != nil { return .failure(BlueZError.att(0x0e)) }
+                if interface == BlueZInterfaces.characteristic.name, device.strikes(.vanish) != nil {
+                    simulator.removeDevice(device)
+                    return .never
+                }
+                return body(simulator, call)
+            }
+        }
+    }
+
+    func reply(_ call: UInt64, _ values: [BusValue] = []) { bus.reply(to: call, with: .reply(values)) }
+    func fail(_ call: UInt64, _ error: BusError) { bus.reply(to: call, with: .failure(error)) }
+}

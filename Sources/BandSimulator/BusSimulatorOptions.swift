@@ -1,0 +1,40 @@
+import BandModel
+import BandProfile
+import DBus
+
+/// How `org.bluez` is simulated, and which bands are behind it.
+public struct BusSimulatorOptions: Sendable {
+    public var address: BusAddress
+    public var bands: [BandSetup]
+    /// Where bands and BlueZ's own storage outlive a restart; nil = nowhere.
+    public var stateDirectory: String?
+    /// A JSON line for every ack; nil = none.
+    public var ackLog: String?
+    /// A JSON line for every record ever measured; nil = none.
+    public var truthFile: String?
+    public var version = BlueZVersion.v5_66
+    /// The band's own ATT MTU; BlueZ asks for 517 and the smaller one holds.
+    public var mtu = 247
+    /// Notifications a second; 0 = as fast as the window and the socket take them.
+    public var rate = 0
+    /// False: NotifyAcquired is absent and AcquireNotify is refused.
+    public var acquireNotify = true
+    /// Band History asks for a bond.
+    public var requirePairing = false
+    /// BlueZ's timers and the air's delays run this much faster.
+    public var timeScale = 1.0
+    /// Each band measures a record so often while it runs; nil = never.
+    public var recordEvery: Duration?
+    /// From connect to services resolved when they have to be discovered, before scaling.
+    public var discoveryDelay = Duration.milliseconds(200)
+    /// One ATT request and its response, before scaling.
+    public var attLatency = Duration.milliseconds(5)
+    /// Send buffer of an acquired socket, as the kernel counts it: net.core.wmem_default.
+    public var socketBuffer = 212_992
+    public var adapterAddress = "00:AA:01:00:00:23"
+
+    public init(address: BusAddress, bands: [BandSetup]) {
+        self.address = address
+        self.bands = bands
+    }
+}

@@ -1,0 +1,117 @@
+import BandModel
+import BandProfile
+import DBus
+import Dispatch
+
+/// One band as BlueZ's Device1 sees it: presence, link, GATT objects.
+///
+/// Used on the queue of its simulator only, which is why closures may carry it.
+final class SimulatedDevice: @unchecked Sendable {
+    enum Link: Equatable {
+        case down
+        /// A Connect or a Pair waits for the link, or BlueZ connects by itself.
+        case connecting
+        case up
+        /// Disconnect was asked for and BlueZ's two seconds run.
+        case disconnecting
+    }
+
+    let keeper: BandKeeper
+    let path: String
+    /// In range and switched on.
+    var isPresent = true
+    /// The Device1 object exists.
+    var isExported = false
+    var isTemporary = true
+    var isBlocked = false
+    var link = Link.down
+    /// Rises with each link, so that what was started under an earlier one is forgotten.
+    var linkNumber: UInt64 = 0
+    var servicesResolved = false
+    var areServicesExported = false
+    let services: [(definition: GATTLayout.Service, path: String, characteristics: [SimulatedCharacteristic])]
+    var connectCall: UInt64?
+    var disconnectCalls: [UInt64] = []
+    /// Acquire calls that wait for services to be resolved.
+    var afterResolution: [@Sendable (isolated BusSimulator) -> Void] = []
+    /// Continues a Pair once the link is there; nil error = it is.
+    var afterConnecting: (@Sendable (isolated BusSimulator, BusError?) -> Void)?
+    var pairCall: UInt64?
+    var isPairing = false
+    /// Requests that wait for a bond which BlueZ makes by itself.
+    var afterPairing: [@Sendable (isolated BusSimulator) -> Void] = []
+    var temporaryTimer: DispatchWorkItem?
+    var connectTimer: DispatchWorkItem?
+    var rssi: Int16
+    /// The RSSI that was last signalled; nil = it is not known now.
+    var signalledRSSI: Int16?
+    var pump = StreamPump()
+    /// How many calls of each kind there were, for the fault script.
+    var counts: [String: UInt64] = [:]
+    /// Notifications that a full socket dropped, over all links.
+    var dropped: UInt64 = 0
+    var heartRateTimer: DispatchWorkItem?
+
+    init(_ keeper: BandKeeper, adapterPath: String) {
+        self.keeper = keeper
+        let address = keeper.setup.address.description
+        let path = adapterPath + "/dev_" + address.map { $0 == ":" ? "_" : String($0) }.joined()
+        self.path = path
+        services = GATTLayout.services.map { service in
+            let servicePath = path + "/service" + GATTPath.hexadecimal(service.handle)
+            return (
+                service, servicePath,
+                service.characteristics.map { SimulatedCharacteristic($0, service: servicePath) }
+            )
+        }
+        isTemporary = !keeper.stored.isKnown
+        rssi = -50 - Int16(keeper.setup.address.bits & 0xf)
+    }
+
+    var address: BluetoothAddress { keeper.setup.address }
+    var isConnected: Bool { link == .up || link == .disconnecting }
+    /// A band advertises whenever it may and nobody holds its link.
+    var isAdvertising: Bool { isPresent && !isConnected }
+    var characteristics: [SimulatedCharacteristic] { services.flatMap(\.characteristics) }
+
+    func characteristic(_ role: GATTLayout.Role) -> SimulatedCharacteristic? {
+        characteristics.first { $0.definition.role == role }
+    }
+
+    /// Counts an event of this kind, and says whether the script strikes it.
+    func strikes(_ kind: FaultKind, method: String? = nil) -> Fault? {
+        let options = keeper.band.options
+        guard options.faults.contains(kind) else { return nil }
+        let name = kind.rawValue + (method.map { ":" + $0 } ?? "")
+        let count = (counts[name] ?? 0) + 1
+        counts[name] = count
+        return options.faults.strikes(kind, count: count, seed: options.seed, method: method)
+    }
+}
+
+/// The pace of one stream.
+struct StreamPump {
+    var isScheduled = false
+    /// Notifications that may go now, when there is a rate.
+    var credit = 0.0
+    /// Monotonic nanoseconds of the last top-up; nil = the stream was idle.
+    var lastTopUp: Int64?
+    /// Reused for every notification.
+    var buffer: [UInt8] = []
+
+    /// Most notifications in one go: a late timer must not become a burst that overflows the socket.
+    static let burst = 64
+
+    /// How many may go now at `rate` a second; 0 = no limit but the burst.
+    mutating func allowance(rate: Int, now: Int64) -> Int {
+        guard rate > 0 else { return Self.burst }
+        let elapsed = lastTopUp.map { now - $0 } ?? 0
+        if lastTopUp == nil { credit = 1 }
+        lastTopUp = now
+        credit = min(Double(Self.burst), credit + Double(elapsed) * Double(rate) / 1_000_000_000)
+        return Int(credit)
+    }
+
+    mutating func spend(_ count: Int) { credit -= Double(count) }
+    mutating func idle() { lastTopUp = nil }
+}
