@@ -84,7 +84,7 @@ let programs: [Target] = [
             "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText", "BandProfile",
             "DBus",
         ]),
-    program("bandferry-ingest", ["IngestService", "Systemd"]),
+    program("bandferry-ingest", ["IngestService", "GatewayModel", "Systemd"]),
     program("bandsim", ["BandSimulator", "BandModel"]),
 ]
 

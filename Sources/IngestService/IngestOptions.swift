@@ -16,8 +16,6 @@ public struct IngestOptions: Equatable, Sendable {
         case version
     }
 
-    public static let version = "0.1.0"
-
     public static let help = """
         Usage: bandferry-ingest --listen ADDR:PORT --store sqlite:PATH --token-file FILE
 

@@ -26,11 +26,22 @@ func serve(_ options: IngestOptions, until stop: StopSignals) async throws {
 
 /// Writes to standard output at once, whatever it is connected to.
 func writeOut(_ text: String) {
-    fputs(text, stdout)
-    fflush(stdout)
+    write(text, to: STDOUT_FILENO)
 }
 
 func end(_ failure: ExitFailure) -> Never {
-    fputs("bandferry-ingest: \(failure.message)\n", stderr)
+    write("bandferry-ingest: \(failure.message)\n", to: STDERR_FILENO)
     exit(failure.status)
+}
+
+private func write(_ text: String, to descriptor: Int32) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0 {
+            if errno == EINTR { continue }
+            return
+        }
+        rest = rest.dropFirst(count)
+    }
 }

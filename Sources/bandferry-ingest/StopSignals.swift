@@ -2,7 +2,9 @@ import Dispatch
 import Glibc
 
 /// SIGTERM and SIGINT as something to wait for. Made first of all, so that an early one is not missed.
-final class StopSignals: Sendable {
+///
+/// The sources are only kept alive, never touched again.
+final class StopSignals: @unchecked Sendable {
     private let stream: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 

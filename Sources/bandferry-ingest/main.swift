@@ -1,3 +1,4 @@
+import GatewayModel
 import Glibc
 import IngestService
 import Systemd
@@ -10,7 +11,7 @@ let stop = StopSignals()
 do {
     switch try IngestOptions.parse(Array(CommandLine.arguments.dropFirst())) {
     case .help: writeOut(IngestOptions.help)
-    case .version: writeOut("bandferry-ingest \(IngestOptions.version)\n")
+    case .version: writeOut("bandferry-ingest \(Bandferry.version)\n")
     case .run(let options): try await serve(options, until: stop)
     }
     exit(0)
