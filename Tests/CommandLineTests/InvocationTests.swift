@@ -1,0 +1,79 @@
+import BandProfile
+import CommandLineText
+import GatewayModel
+import Testing
+
+private let address = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
+private let text = "F0:F1:F2:F3:F4:F5"
+
+@Suite struct InvocationTests {
+    @Test(arguments: [
+        ("status", Command.status),
+        ("bands", .bands),
+        ("scan", .scan(seconds: 10)),
+        ("scan --seconds 30", .scan(seconds: 30)),
+        ("adopt \(text)", .adopt(address, mode: .own, device: nil, name: nil)),
+        (
+            "adopt --mode observe f0:f1:f2:f3:f4:f5 --name Anna --device-id=anna-1",
+            .adopt(address, mode: .observe, device: DeviceID("anna-1"), name: "Anna")
+        ),
+        ("forget \(text)", .forget(address)),
+        ("sync", .sync(nil, noAck: false)),
+        ("sync --no-ack", .sync(nil, noAck: true)),
+        ("sync \(text) --no-ack", .sync(address, noAck: true)),
+        ("gaps", .gaps(device: nil)),
+        ("gaps --device anna-1", .gaps(device: "anna-1")),
+        ("export --format jsonl", .export(.jsonl, device: nil)),
+        ("export --format=csv --device \(text)", .export(.csv, device: text)),
+        ("recover --start-empty", .recover),
+        ("help", .help(nil)), ("help sync", .help("sync")), ("sync --help", .help("sync")), ("", .help(nil)),
+        ("-h", .help(nil)), ("version", .version), ("--version", .version),
+    ])
+    func aCommandIsUnderstood(_ line: String, _ command: Command) throws {
+        #expect(try Invocation.parse(words(line)).command == command)
+    }
+
+    @Test(arguments: ["--config /c --json status", "status --json --config=/c", "--json status --config /c"])
+    func commonOptionsStandAnywhere(_ line: String) throws {
+        let invocation = try Invocation.parse(words(line))
+        #expect(invocation.configuration == "/c")
+        #expect(invocation.json)
+        #expect(invocation.command == .status)
+    }
+
+    @Test(arguments: [
+        ("fly", "no command 'fly'"), ("status now", "unexpected 'now'"),
+        ("status --fast", "no option '--fast'"),
+        ("status --no-ack", "no option --no-ack"), ("scan --seconds", "needs a value"),
+        ("scan --seconds 0", "from 1 to 300"), ("scan --seconds ten", "from 1 to 300"),
+        ("adopt", "needs a band's address"), ("adopt F0:F1", "is no address"),
+        ("adopt \(text) --mode mine", "'own' or 'observe'"), ("adopt \(text) --device-id a/b", "1 to 64"),
+        ("forget", "needs a band's address"), ("sync F0", "is no address"),
+        ("export", "--format jsonl"), ("export --format xml", "'jsonl' or 'csv'"),
+        ("recover", "--start-empty"), ("status --json --json", "given twice"),
+        ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
+    ])
+    func whatIsNotUnderstoodSaysWhy(_ line: String, _ message: String) {
+        do {
+            let invocation = try Invocation.parse(words(line))
+            Issue.record("understood as \(invocation)")
+        } catch {
+            #expect(error.message.contains(message), "\(error)")
+            #expect(error.description.contains("bandferry help"))
+        }
+    }
+
+    @Test func everyCommandHasAPage() throws {
+        for name in HelpText.commands {
+            let page = try #require(HelpText.page(name))
+            #expect(page.contains("bandferry \(name)") && page.contains("SYNOPSIS"))
+            #expect(page.split(separator: "\n").allSatisfy { $0.count <= 120 }, "\(name)")
+        }
+        #expect(HelpText.page("fly") == nil)
+        let overview = try #require(HelpText.page(nil))
+        for name in HelpText.commands { #expect(overview.contains("  \(name) ")) }
+        for code in ExitCode.allCases { #expect(overview.contains("\(code.rawValue)  \(code.meaning)")) }
+    }
+
+    private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+}
