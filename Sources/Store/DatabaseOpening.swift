@@ -88,16 +88,16 @@ struct DatabaseOpening {
     }
 
     private func check(_ database: Database) throws(StoreError) {
-        let result = try storing("check the database", path) {
-            let unclean = try MetaTable(database: database).read(.open) == 1
+        try storing("check the database", path) {
+            let meta = MetaTable(database: database)
+            let unclean = try meta.read(.open) == 1
             let result = try database.check(full: unclean, within: unclean ? fullCheckLimit : quickCheckLimit)
-            if result != .damaged([]) { try MetaTable(database: database).write(.open, 1) }
-            return result
-        }
-        if case .damaged(let findings) = result {
-            throw StoreError(
-                kind: .corrupt, operation: "check the database", path: path,
-                message: findings.first ?? "the check failed")
+            if case .damaged(let findings) = result {
+                throw StoreError(
+                    kind: .corrupt, operation: "check the database", path: path,
+                    message: findings.first ?? "the check failed")
+            }
+            try meta.write(.open, 1)
         }
     }
 
