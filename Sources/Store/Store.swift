@@ -153,8 +153,10 @@ public actor Store {
         try read("list the open questions") { engine in try engine.writer.questions.everywhere() }
     }
 
-    /// Closes a question as far as the answers cover it; what they leave out stays open.
-    public func answer(_ question: OpenQuestion, with answers: [QuestionAnswer]) throws(StoreError) {
+    /// Closes a question as far as the answers cover it; what they leave out stays open. Returns how far the ring
+    /// may be acked now.
+    @discardableResult
+    public func answer(_ question: OpenQuestion, with answers: [QuestionAnswer]) throws(StoreError) -> UInt32 {
         try write("answer a question") { engine, now in
             let band = try engine.bands.require(question.device)
             let ring = try engine.rings.findOrInsert(band: band, question.suspect.ring, now: now)
@@ -164,6 +166,7 @@ public actor Store {
                 case .gap(let gap): try engine.writer.writeGap(gap, ring: ring, now: now)
                 }
             }
+            return try engine.writer.ackThrough(ring: ring.id, nextSeq: ring.nextSeq)
         }
     }
 
