@@ -1,0 +1,20 @@
+/// Names of BlueZ's D-Bus API.
+public enum BlueZName {
+    public static let service = "org.bluez"
+    public static let adapter = "org.bluez.Adapter1"
+    public static let device = "org.bluez.Device1"
+    public static let gattService = "org.bluez.GattService1"
+    public static let characteristic = "org.bluez.GattCharacteristic1"
+    public static let descriptor = "org.bluez.GattDescriptor1"
+    public static let battery = "org.bluez.Battery1"
+    public static let agentManager = "org.bluez.AgentManager1"
+    public static let agent = "org.bluez.Agent1"
+}
+
+/// 128-bit UUIDs of the standard characteristics that a band offers, as BlueZ prints them.
+public enum StandardUUID {
+    public static let batteryLevel = "00002a19-0000-1000-8000-00805f9b34fb"
+    public static let manufacturer = "00002a29-0000-1000-8000-00805f9b34fb"
+    public static let model = "00002a24-0000-1000-8000-00805f9b34fb"
+    public static let firmware = "00002a26-0000-1000-8000-00805f9b34fb"
+}
