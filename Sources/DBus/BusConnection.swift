@@ -20,11 +20,12 @@ public actor BusConnection {
         transport.queue.async { transport.shutDown() }
     }
 
-    /// Connects and says Hello.
+    /// Connects and says Hello. An executor is given to share its queue with the actor that uses the connection.
     public static func open(
-        _ address: BusAddress, label: String = "bandferry.bus", deadline: Duration = .seconds(10)
+        _ address: BusAddress, executor: QueueExecutor = QueueExecutor(label: "bandferry.bus"),
+        deadline: Duration = .seconds(10)
     ) async throws(BusError) -> BusConnection {
-        let transport = BusTransport(label: label)
+        let transport = BusTransport(executor: executor)
         let address = try address.resolved()
         let result: CallResult = await withCheckedContinuation { continuation in
             transport.queue.async {
@@ -33,9 +34,7 @@ public actor BusConnection {
                     let hello = try BusMessage.call(
                         Bus.name, path: Bus.path, interface: Bus.name, member: "Hello", [], autoStart: false,
                         expectsReply: true)
-                    _ = transport.send(hello, deadline: deadline, takesFileDescriptors: false) {
-                        continuation.resume(returning: $0)
-                    }
+                    _ = transport.send(hello, deadline: deadline) { continuation.resume(returning: $0) }
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }
@@ -69,11 +68,11 @@ public actor BusConnection {
     /// Calls a method and waits for its reply, at most for the deadline.
     ///
     /// A reply with file descriptors is refused unless they are asked for, and then they are the caller's.
-    /// Cancelling the task ends the wait, not the work of the service.
+    /// A subject lets `failCalls` end the call. Cancelling the task ends the wait, not the work of the service.
     public func call(
         _ destination: String, path: String, interface: String, _ member: String,
         _ arguments: [BusValue] = [], deadline: Duration, autoStart: Bool = false,
-        takesFileDescriptors: Bool = false
+        takesFileDescriptors: Bool = false, about subject: String? = nil
     ) async throws(BusError) -> [BusValue] {
         let message = try BusMessage.call(
             destination, path: path, interface: interface, member: member, arguments, autoStart: autoStart,
@@ -82,7 +81,7 @@ public actor BusConnection {
         let result: CallResult = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 wait.serial = transport.send(
-                    message, deadline: deadline, takesFileDescriptors: takesFileDescriptors
+                    message, deadline: deadline, takesFileDescriptors: takesFileDescriptors, subject: subject
                 ) { continuation.resume(returning: $0) }
                 if Task.isCancelled, let serial = wait.serial { transport.cancel(serial) }
             }
@@ -91,6 +90,23 @@ public actor BusConnection {
             transport.queue.async { if let serial = wait.serial { transport.cancel(serial) } }
         }
         return try result.get()
+    }
+
+    /// Calls a method; `receive` gets the reply on the connection's queue, before any signal that follows it.
+    public func call(
+        _ destination: String, path: String, interface: String, _ member: String,
+        _ arguments: [BusValue] = [], deadline: Duration,
+        receive: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
+    ) throws(BusError) {
+        let message = try BusMessage.call(
+            destination, path: path, interface: interface, member: member, arguments, autoStart: false,
+            expectsReply: true)
+        _ = transport.send(message, deadline: deadline, complete: receive)
+    }
+
+    /// Ends every waiting call about a subject with an error: what it was about has gone.
+    public func failCalls(about subject: String, with error: BusError) {
+        transport.failCalls(about: subject, with: error)
     }
 
     /// Queues a call that is not to be answered.

@@ -24,8 +24,8 @@ final class BusTransport: @unchecked Sendable {
     private var dispatchIsScheduled = false
     private var flushWaiters: [() -> Void] = []
 
-    init(label: String) {
-        executor = QueueExecutor(label: label)
+    init(executor: QueueExecutor) {
+        self.executor = executor
     }
 
     // MARK: life
@@ -106,7 +106,7 @@ final class BusTransport: @unchecked Sendable {
     /// Sends a call now, behind what was posted; `complete` is called once, on the queue.
     /// Returns the call's serial, or nil when it failed at once.
     func send(
-        _ message: BusMessage, deadline: Duration, takesFileDescriptors: Bool,
+        _ message: BusMessage, deadline: Duration, takesFileDescriptors: Bool = false, subject: String? = nil,
         complete: @escaping (CallResult) -> Void
     ) -> UInt32? {
         drain()
@@ -119,7 +119,9 @@ final class BusTransport: @unchecked Sendable {
         }
         let time = deadline.asDispatchTime
         pending.add(
-            .init(deadline: time, takesFileDescriptors: takesFileDescriptors, complete: complete),
+            .init(
+                deadline: time, takesFileDescriptors: takesFileDescriptors, subject: subject,
+                complete: complete),
             serial: serial)
         armDeadline(time)
         return serial
@@ -127,6 +129,10 @@ final class BusTransport: @unchecked Sendable {
 
     func cancel(_ serial: UInt32) {
         pending.take(serial: serial)?.complete(.failure(.cancelled))
+    }
+
+    func failCalls(about subject: String, with error: BusError) {
+        for entry in pending.take(about: subject) { entry.complete(.failure(error)) }
     }
 
     func whenFlushed(_ done: @escaping () -> Void) {

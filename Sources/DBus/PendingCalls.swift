@@ -7,6 +7,8 @@ struct PendingCalls {
     struct Entry {
         var deadline: DispatchTime
         var takesFileDescriptors: Bool
+        /// What the call is about, so that all calls about a thing that went can be failed.
+        var subject: String?
         var complete: (CallResult) -> Void
     }
 
@@ -22,6 +24,11 @@ struct PendingCalls {
 
     mutating func takeExpired(at now: DispatchTime) -> [Entry] {
         let serials = entries.filter { $0.value.deadline <= now }.keys.sorted()
+        return serials.compactMap { entries.removeValue(forKey: $0) }
+    }
+
+    mutating func take(about subject: String) -> [Entry] {
+        let serials = entries.filter { $0.value.subject == subject }.keys.sorted()
         return serials.compactMap { entries.removeValue(forKey: $0) }
     }
 

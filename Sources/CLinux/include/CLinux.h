@@ -7,3 +7,27 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// The kernel's struct mmsghdr, which glibc shows to GNU sources only.
+struct linux_message {
+    struct msghdr header;
+    unsigned int length;
+};
+
+// recvmmsg(2) without waiting: the number of messages received, or -1 with errno.
+static inline int linux_receive_messages(int socket, struct linux_message *messages, unsigned int count) {
+    return (int)syscall(SYS_recvmmsg, socket, messages, count, MSG_DONTWAIT, (void *)0);
+}
+
+// Names the calling thread, at most 15 bytes, for ps and gdb.
+static inline void linux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Bytes that wait in a socket; SIOCINQ.
+int ioctl(int descriptor, unsigned long request, ...);
+static inline int linux_bytes_waiting(int socket) {
+    int count = 0;
+    return ioctl(socket, 0x541B, &count) == 0 ? count : 0;
+}
