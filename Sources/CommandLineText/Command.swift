@@ -32,6 +32,11 @@ public struct Invocation: Equatable, Sendable {
 public struct UsageError: Error, Equatable, Sendable {
     public var message: String
     public var command: String?
+
+    public init(message: String, command: String?) {
+        self.message = message
+        self.command = command
+    }
 }
 
 extension UsageError: CustomStringConvertible {

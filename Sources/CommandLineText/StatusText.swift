@@ -41,7 +41,10 @@ public enum StatusText {
                 + "state in \(printable(status.stateDirectory))"
         ]
         if let url = status.uploadURL {
-            lines.append("Uploads to \(printable(url)), last \(TimeText.ago(status.lastUpload, now: now)).")
+            // Without the daemon the time of the last upload is not known.
+            let last = status.running || status.lastUpload != nil
+            let ago = last ? ", last \(TimeText.ago(status.lastUpload, now: now))" : ""
+            lines.append("Uploads to \(printable(url))\(ago).")
         } else {
             lines.append("No server is configured: samples are kept here only.")
         }

@@ -15,6 +15,13 @@ public enum SyncText {
         }.joined(separator: "\n") + "\n"
     }
 
+    /// Out of range only when nothing else went wrong.
+    public static func exitCode(_ reports: [SyncReport]) -> ExitCode {
+        let problems = reports.compactMap(\.problem)
+        if problems.isEmpty { return .success }
+        return problems.allSatisfy { $0.code == "out_of_range" } ? .outOfRange : .failed
+    }
+
     public static func json(_ reports: [SyncReport]) -> JSONText {
         .array(
             reports.map { report in

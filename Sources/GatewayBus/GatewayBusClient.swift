@@ -27,7 +27,7 @@ public final class GatewayBusClient: Sendable {
     {
         let connection: BusConnection
         do throws(BusError) {
-            connection = try await BusConnection.open(address, label: "bandferry.client")
+            connection = try await BusConnection.open(address)
         } catch {
             throw .noBus(error.message)
         }

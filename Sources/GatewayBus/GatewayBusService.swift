@@ -47,7 +47,7 @@ public actor GatewayBusService {
         _ address: BusAddress, commands: any GatewayCommands, status: GatewayStatus,
         clock: any Clock<Duration> = ContinuousClock(), interval: Duration = .milliseconds(250)
     ) async throws(BusError) -> GatewayBusService {
-        let connection = try await BusConnection.open(address, label: "bandferry.gateway-bus")
+        let connection = try await BusConnection.open(address)
         let service = GatewayBusService(
             connection: connection, commands: commands, clock: clock, interval: interval)
         await service.start(status)

@@ -1,0 +1,122 @@
+import BandProfile
+import CommandLineText
+import DBus
+import GatewayBus
+import GatewayConfiguration
+import GatewayModel
+import Glibc
+
+/// `bandferry`: the gateway's command line for people and scripts.
+@main
+struct BandferryCommand {
+    static func main() async {
+        do {
+            let invocation = try Invocation.parse(Array(CommandLine.arguments.dropFirst()))
+            var command = BandferryCommand(invocation: invocation)
+            let code = try await command.run()
+            try command.output.flush()
+            exit(code.rawValue)
+        } catch {
+            let failure = Failure(error)
+            Output.complain(failure.message)
+            exit(failure.code.rawValue)
+        }
+    }
+
+    private let invocation: Invocation
+    private var output = Output()
+    private var terminal: Terminal { output.terminal }
+
+    private mutating func run() async throws -> ExitCode {
+        switch invocation.command {
+        case .help(let topic): try help(topic)
+        case .version: try output.write("bandferry \(Bandferry.version)\n")
+        case .status:
+            let status = try await status()
+            try show(StatusText.json(status)) { StatusText.rendered(status, now: .now, terminal: $0) }
+        case .bands:
+            let bands = try await status().bands
+            try show(.array(bands.map(StatusText.json))) { StatusText.bands(bands, now: .now, terminal: $0) }
+        case .scan(let seconds):
+            let bands = try await daemon().scan(seconds: seconds)
+            try show(ScanText.json(bands)) { ScanText.rendered(bands, terminal: $0) }
+        case .adopt(let address, let mode, let device, let name):
+            let request = AdoptRequest(address: address, mode: mode, device: device, name: name)
+            try await daemon().adopt(request)
+            try say("\(address) is adopted (\(mode.rawValue)). 'bandferry sync \(address)' syncs it now.")
+        case .forget(let address):
+            try await daemon().forget(address)
+            try say("\(address) is forgotten. Its rows are kept and go on being uploaded.")
+        case .sync(let address, let noAck): return try await sync(address, noAck: noAck)
+        case .gaps(let device):
+            let gaps = try LocalState(Settings.read(invocation.configuration)).gaps(of: device)
+            try show(GapText.json(gaps)) { GapText.rendered(gaps, terminal: $0) }
+        case .export(let format, let device):
+            let state = try LocalState(Settings.read(invocation.configuration))
+            try state.export(format, of: device, to: &output)
+        case .recover: try say(Recovery.startEmpty(Settings.read(invocation.configuration)))
+        }
+        return .success
+    }
+
+    // MARK: commands
+
+    private mutating func help(_ topic: String?) throws {
+        guard let page = HelpText.page(topic) else {
+            throw UsageError(message: "there is no command '\(topic ?? "")'", command: nil)
+        }
+        try output.write(page)
+    }
+
+    /// From the daemon, else from the state directory.
+    private func status() async throws -> GatewayStatus {
+        do throws(GatewayBusFailure) {
+            let client = try await GatewayBusClient.connect()
+            return try await client.status()
+        } catch {
+            switch error {
+            case .notRunning, .noBus, .notPermitted: break
+            case .command, .broken: throw error
+            }
+            do {
+                return try LocalState(Settings.read(invocation.configuration)).status()
+            } catch let failure as Failure where failure.code == .notPermitted {
+                // Both ways are closed: the bus's reason is the one to mend.
+                throw Failure(error)
+            }
+        }
+    }
+
+    private func daemon() async throws(GatewayBusFailure) -> GatewayBusClient { try await .connect() }
+
+    private mutating func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> ExitCode {
+        let client = try await daemon()
+        let display = SyncDisplay(terminal: terminal, only: address)
+        let following = Task { [shows = !invocation.json] in
+            guard shows, let changes = try? await client.bandChanges() else { return }
+            await display.follow(changes)
+        }
+        let result: Result<[SyncReport], GatewayBusFailure>
+        do throws(GatewayBusFailure) {
+            result = .success(try await client.sync(address, noAck: noAck))
+        } catch {
+            result = .failure(error)
+        }
+        following.cancel()
+        await client.close()
+        await following.value
+        let reports = try result.get()
+        try show(SyncText.json(reports)) { SyncText.rendered(reports, terminal: $0) }
+        return SyncText.exitCode(reports)
+    }
+
+    // MARK: output
+
+    private mutating func show(_ json: JSONText, _ text: (Terminal) -> String) throws {
+        try output.write(invocation.json ? json.text + "\n" : text(terminal))
+    }
+
+    private mutating func say(_ text: String) throws {
+        if !invocation.json { try output.write(text + "\n") }
+    }
+}

@@ -1,0 +1,84 @@
+import BandProfile
+import CommandLineText
+import GatewayBus
+import GatewayConfiguration
+import GatewayModel
+import Glibc
+import Store
+
+/// What can be said without the daemon: the state directory, read only.
+struct LocalState {
+    let configuration: Configuration
+    private let reader: StoreReader
+
+    /// Root reads as the directory's owner does, so that no file of root's appears in it.
+    init(_ configuration: Configuration) throws {
+        self.configuration = configuration
+        try Self.enter(configuration.stateDirectory)
+        reader = try StoreReader(directory: configuration.stateDirectory)
+    }
+
+    static func enter(_ directory: String) throws(Failure) {
+        var facts = stat()
+        guard stat(directory, &facts) == 0 else {
+            if errno == EACCES { throw notPermitted(directory) }
+            throw Failure(
+                .notFound,
+                "There is no state directory \(directory).\n"
+                    + "What to do: start bandferryd once, or name its configuration with --config FILE.")
+        }
+        guard access(directory, R_OK | X_OK) == 0 else { throw notPermitted(directory) }
+        if geteuid() == 0, facts.st_uid != 0 {
+            guard setegid(facts.st_gid) == 0, seteuid(facts.st_uid) == 0 else {
+                throw notPermitted(directory)
+            }
+        }
+    }
+
+    private static func notPermitted(_ directory: String) -> Failure {
+        Failure(
+            .notPermitted,
+            "This user may not read \(directory).\nWhat to do: use sudo, or ask the daemon: join the group "
+                + "bandferry (usermod -aG bandferry USER, and log in again) and start bandferryd.")
+    }
+
+    func status() throws -> GatewayStatus {
+        let isRunning = StateDirectoryLock.isHeld(directory: configuration.stateDirectory)
+        var status = GatewayStatus(
+            version: Bandferry.version, stateDirectory: configuration.stateDirectory, running: isRunning)
+        status.uploadURL = configuration.upload?.url
+        status.bands = try reader.status()
+        status.problems = [try reader.gatewayProblem()].compactMap { $0 }
+        if isRunning {
+            status.problems.append(
+                Problem(
+                    code: "not_on_bus", text: "bandferryd runs, but can't be reached over the bus from here.",
+                    remedy: "Install its policy as \(GatewayBusNames.policyFile) and reload dbus; "
+                        + "it syncs all the same."))
+        }
+        return status
+    }
+
+    func gaps(of name: String?) throws -> [BandGap] {
+        try reader.gaps(try device(name)).map { BandGap(device: $0.device, gap: $0.gap) }
+    }
+
+    func export(_ format: ExportFormat, of name: String?, to output: inout Output) throws {
+        let device = try device(name)
+        try output.write(format.header)
+        try reader.exportSamples(device) { sample in try output.write(format.line(sample)) }
+    }
+
+    /// The device of an id or of an address; nil for nil.
+    private func device(_ name: String?) throws -> DeviceID? {
+        guard let name else { return nil }
+        let bands = try reader.status()
+        let address = BluetoothAddress(name)
+        if let band = bands.first(where: { $0.device.text == name || $0.address == address }) {
+            return band.device
+        }
+        let known = bands.map(\.device.text).joined(separator: ", ")
+        throw Failure(
+            .notFound, "There is no device '\(name)' here.\nKnown: \(known.isEmpty ? "none yet" : known).")
+    }
+}

@@ -1,0 +1,37 @@
+import CommandLineText
+import GatewayConfiguration
+import GatewayModel
+import Store
+
+/// `bandferry recover --start-empty`: only where there is something to recover from.
+enum Recovery {
+    static func startEmpty(_ configuration: Configuration) throws -> String {
+        let directory = configuration.stateDirectory
+        try LocalState.enter(directory)
+        let lock = try StateDirectoryLock.acquire(directory: directory)
+        defer { withExtendedLifetime(lock) {} }
+        try refuseIfSound(directory)
+        try StoreRecovery.startEmpty(directory: directory, now: .now)
+        return """
+            A new, empty database is in \(directory). The damaged one stays beside it.
+            What is lost is named in the gaps once the server and the bands have been asked.
+            Next: systemctl start bandferryd
+
+            """
+    }
+
+    private static func refuseIfSound(_ directory: String) throws {
+        do throws(StoreError) {
+            _ = try StoreReader(directory: directory).status()
+        } catch {
+            switch error.kind {
+            case .corrupt: return
+            default: throw error
+            }
+        }
+        throw Failure(
+            .failed,
+            "The database in \(directory) is sound: there is nothing to recover.\n"
+                + "What to do: bandferry status says what is wrong, if anything is.")
+    }
+}
