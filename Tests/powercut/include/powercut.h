@@ -1,0 +1,26 @@
+// A VFS for SQLite that can lose what was not synced, as a power cut does, and that can fail on demand.
+//
+// Two ways to use it:
+//  - compiled with -DPOWERCUT_PRELOAD to a shared library and loaded with LD_PRELOAD, it becomes the default VFS of
+//    any program; environment variables steer it (see powercut.c). `kill -9` is then a power cut.
+//  - linked into a test, `powercut_register` adds it under the name "powercut". A copy of the files on the
+//    disk is then what a power cut at that moment would leave.
+#pragma once
+
+// Registers the VFS "powercut" once, without making it the default. 0 = done.
+int powercut_register(void);
+
+enum powercut_fault {
+    POWERCUT_IOERR = 1,     // every kind of call, with the SQLITE_IOERR_… of its kind
+    POWERCUT_FULL = 2,      // writes only, with SQLITE_FULL
+    POWERCUT_READONLY = 3   // writes only, with SQLITE_READONLY
+};
+
+// Lets the `nth` call (from 1) on a file whose path contains `match` fail, and with `forever` every one after it.
+// One fault at a time in a process; arming a new one replaces it.
+void powercut_arm(const char *match, enum powercut_fault fault, long nth, int forever);
+// Ends the fault. Returns how many calls were counted since `powercut_arm`.
+long powercut_disarm(void);
+
+// Bytes written and not synced yet on files whose path contains `match`.
+long powercut_unsynced(const char *match);
