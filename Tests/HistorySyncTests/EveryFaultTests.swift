@@ -13,6 +13,7 @@ struct EveryFaultTests {
         "absent=77", "badtype:0.01", "badms:0.01", "badoffset:0.01", "badvalue:0.01",
         "drop:0.02,duplicate:0.02,truncate:0.02,reorder:0.02,disconnect:0.02,lostack:0.2,overwrite@11:20",
         "rollback@6:60,disconnect:0.05,drop:0.03", "reformat@6:40,stall:0.03,lateend:0.4",
+        "unreadable=100,unreadable=250,drop:0.1", "absent=77,absent=78,drop:0.1",
     ]
 
     @Test(arguments: scripts)
@@ -29,7 +30,22 @@ struct EveryFaultTests {
         }
     }
 
-    private func check(_ script: String, seed: UInt64, window: UInt16, mode: BandMode) throws {
+    /// Faults that delay a record or repeat it, but never take it away.
+    static let lossless = [
+        "", "duplicate:0.2", "lostack:0.5", "noend", "lateend:0.5", "lateend", "disconnect:0.1", "stall:0.05",
+        "duplicate:0.1,disconnect:0.05,stall:0.03,lostack:0.3,noend:0.3,lateend:0.3,clockstep@6",
+    ]
+
+    @Test(arguments: lossless)
+    func whereNothingIsLostThereIsNoGap(script: String) throws {
+        for seed in UInt64(40)...51 {
+            let store = try check(script, seed: seed, window: [0, 1, 2, 64][Int(seed % 4)], mode: .own)
+            #expect(store.gaps.isEmpty, "script \(script), seed \(seed)")
+        }
+    }
+
+    @discardableResult
+    private func check(_ script: String, seed: UInt64, window: UInt16, mode: BandMode) throws -> ModelStore {
         var options = SimulatedBandOptions(
             seed: seed, records: 400, window: window, faults: try FaultScript(script))
         options.capacity = 5_000
@@ -68,6 +84,40 @@ struct EveryFaultTests {
                 store.names(sample.ring, sample.record.seq) || (isLost && script.contains("rollback"))
             let isAccountedFor = isStored || isNamed
             #expect(isAccountedFor, "\(label): seq \(sample.record.seq) of ring \(sample.ring)")
+        }
+        checkGaps(store, band, script: script, label)
+        return store
+    }
+
+    /// A gap names what the band lost, what it never delivers, the notification that can't be read, or what was
+    /// asked for often enough; nothing that is stored.
+    private func checkGaps(_ store: ModelStore, _ band: SimulatedBand, script: String, _ label: Comment) {
+        let strays = ["drop", "truncate", "bad", "reorder", "empty"].contains { script.contains($0) }
+        for gap in store.gaps {
+            let recorded = band.everRecorded.filter {
+                $0.ring == gap.ring && gap.firstSeq <= $0.record.seq && $0.record.seq <= gap.lastSeq ?? .max
+            }
+            let isTried = store.tried[ModelStore.Hole(ring: gap.ring, seq: gap.firstSeq)].map {
+                $0.tries >= 3 && $0.connections >= 2
+            }
+            for sample in recorded {
+                let seq = sample.record.seq
+                let isLost = band.losses.contains {
+                    $0.ring == sample.ring.rawValue && ($0.firstSeq...$0.lastSeq).contains(seq)
+                }
+                let isExcused =
+                    switch gap.cause {
+                    case .overwritten, .reformatted, .freedElsewhere, .storageLost: isLost
+                    case .lostByBand: isTried == true && (strays || band.isUndeliverable(seq))
+                    case .unreadable:
+                        isTried == true
+                            && (strays
+                                || ((max(seq, 15) - 14)...seq + 14).contains(where: band.isUndeliverable))
+                    }
+                #expect(isExcused, "\(label): \(gap.cause) gap names seq \(seq)")
+                let key = ModelStore.Key(ring: sample.ring, type: sample.record.type, seq: seq)
+                #expect(store.samples[key] == nil, "\(label): seq \(seq) is stored and in a gap")
+            }
         }
     }
 }

@@ -9,6 +9,11 @@ struct ModelStore {
         var seq: UInt32
     }
 
+    struct Hole: Hashable {
+        var ring: RingID
+        var seq: UInt32
+    }
+
     var samples: [Key: HistoryRecord] = [:]
     var conflicts: [Key: [HistoryRecord]] = [:]
     var gaps: [Gap] = []
@@ -18,6 +23,8 @@ struct ModelStore {
     var attempts: [RingID: Attempts] = [:]
     var attemptConnections: [RingID: Set<Int>] = [:]
     var reformattedNamed: Set<RingID> = []
+    /// The last tries at each hole there ever was.
+    var tried: [Hole: Attempts] = [:]
 
     func ackThrough(_ ring: RingID) -> UInt32 {
         let lowest = questions.filter { $0.ring == ring }.map(\.firstSeq).min()
@@ -71,6 +78,7 @@ struct ModelStore {
         entry.connections = attemptConnections[ring]?.count ?? 0
         entry.sawUnreadable = entry.sawUnreadable || unreadable
         attempts[ring] = entry
+        tried[Hole(ring: ring, seq: seq)] = entry
         return entry
     }
 
