@@ -130,7 +130,8 @@ struct ChunkWriter {
                     taken.first = (record.seq, recordedAt)
                 }
                 // Another type under a seq that was read before is another reading of it, too.
-                if Int64(record.seq) < ring.nextSeq, try hasSibling(record, ring: ring.id) {
+                if ring.rolledBack || Int64(record.seq) < ring.nextSeq, try hasSibling(record, ring: ring.id)
+                {
                     taken.conflicts += 1
                 }
             case .duplicate: taken.duplicates += 1

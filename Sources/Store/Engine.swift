@@ -90,11 +90,12 @@ final class Engine {
         let row = try rings.findOrInsert(band: band, ring, now: now)
         var knowsMore = try bands.raiseVersionFloor(band: band, to: maxVersion)
         // Of a ring that rolled back nothing is known by its number alone.
-        if let completeThrough, !row.rolledBack, Int64(completeThrough) >= row.nextSeq {
+        guard let completeThrough, !row.rolledBack else { return knowsMore }
+        try writer.questions.subtract(ring: row.id, 0...completeThrough)
+        if Int64(completeThrough) >= row.nextSeq {
             // A ring that is new here was not restored from anything.
             if row.nextSeq > 1 { knowsMore = true }
             try rings.advance(ring: row.id, toAtLeast: Int64(completeThrough) + 1, stored: 0, now: now)
-            try writer.questions.subtract(ring: row.id, 1...max(1, completeThrough))
         }
         return knowsMore
     }

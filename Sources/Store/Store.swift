@@ -156,7 +156,8 @@ public actor Store {
     /// Closes a question as far as the answers cover it; what they leave out stays open. Returns how far the ring
     /// may be acked now.
     @discardableResult
-    public func answer(_ question: OpenQuestion, with answers: [QuestionAnswer]) throws(StoreError) -> UInt32 {
+    public func answer(_ question: OpenQuestion, with answers: [QuestionAnswer]) throws(StoreError) -> UInt32
+    {
         try write("answer a question") { engine, now in
             let band = try engine.bands.require(question.device)
             let ring = try engine.rings.findOrInsert(band: band, question.suspect.ring, now: now)

@@ -7,8 +7,12 @@ public final class StoreReader {
     public let path: String
     private let database: Database
 
-    public init(directory: String) throws(StoreError) {
-        database = try DatabaseOpening(directory: StateDirectory(path: directory)).openReader()
+    public convenience init(directory: String) throws(StoreError) {
+        try self.init(directory: directory, vfs: nil)
+    }
+
+    init(directory: String, vfs: String?) throws(StoreError) {
+        database = try DatabaseOpening(directory: StateDirectory(path: directory), vfs: vfs).openReader()
         path = database.path
     }
 
