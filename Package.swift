@@ -105,7 +105,11 @@ let unitTests: [Target] = [
     tests("StoreTests", ["Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
     tests("CompressionTests", ["Compression"]),
     tests("IngestServiceTests", ["IngestService", "HTTPClient", "IngestAPI", "Compression"]),
-    tests("UplinkTests", ["Uplink", "HTTPClient", "Compression", "Store", "HTTPServer", "UploadDecisions", "IngestAPI", "GatewayModel"]),
+    tests(
+        "UplinkTests",
+        [
+            "Uplink", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel", "BandProfile",
+        ]),
     tests("DBusTests", ["DBus"]),
     tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile"]),
     tests("GatewayBusTests", ["GatewayBus", "DBus", "GatewayModel", "BandProfile"]),

@@ -1,18 +1,73 @@
 import BandProfile
 import GatewayModel
 import IngestAPI
+import Store
 
+/// The store's outbox as the uploader uses it.
 final class StoreOutbox: UploadOutbox {
-    init(directory: String) throws {}
-    func devices() throws -> [DeviceID] { [] }
-    func nextBatch(limit: Int, skipping: Set<DeviceID>) throws -> PendingBatch? { nil }
-    func confirm(_ batch: PendingBatch, _ indices: [Int]) throws {}
-    func quarantine(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws {}
-    func hold(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws {}
-    func releaseHeld() throws {}
-    func unsentGaps(of device: DeviceID, limit: Int) throws -> [Gap] { [] }
-    func markSent(_ gaps: [Gap], of device: DeviceID) throws {}
-    func report(of device: DeviceID) throws -> DeviceReport? { nil }
-    func highestSeq(of device: DeviceID, ring: RingID) throws -> UInt32? { nil }
-    func pendingCount() throws -> Int { 0 }
+    private let outbox: Outbox
+
+    init(directory: String, now: @escaping () -> Timestamp) throws(StoreError) {
+        outbox = try Outbox(directory: directory, now: now)
+    }
+
+    func devices() throws -> [DeviceID] { try outbox.devices() }
+
+    func nextBatch(limit: Int, skipping: Set<DeviceID>) throws -> PendingBatch? {
+        try outbox.nextBatch(limit: limit, skipping: skipping).map { batch in
+            PendingBatch(
+                device: batch.device, ring: batch.ring, samples: batch.items.map(\.sample),
+                completeThrough: batch.completeThrough, stored: batch)
+        }
+    }
+
+    func completeThrough(of batch: PendingBatch, _ range: Range<Int>) throws -> UInt32? {
+        try items(of: batch, Array(range)) { try outbox.completeThrough(of: $0, confirming: $1) } ?? nil
+    }
+
+    func confirm(_ batch: PendingBatch, _ indices: [Int]) throws {
+        try items(of: batch, indices) { try outbox.confirm($1, of: $0) }
+    }
+
+    func quarantine(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws {
+        try items(of: batch, indices) { try outbox.quarantine($1, of: $0, code: code, message: message) }
+    }
+
+    func hold(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws {
+        try items(of: batch, indices) {
+            try outbox.quarantine($1, of: $0, code: code, message: message, held: true)
+        }
+    }
+
+    func releaseHeld() throws {
+        for device in try outbox.devices() { try outbox.releaseHeld(device) }
+    }
+
+    func unsentGaps(of device: DeviceID, limit: Int) throws -> [Gap] {
+        try outbox.unsentGaps(device, limit: limit)
+    }
+
+    func markSent(_ gaps: [Gap], of device: DeviceID) throws { try outbox.markGapsSent(gaps, of: device) }
+
+    func report(of device: DeviceID) throws -> DeviceReport? {
+        try outbox.deviceStatus(device).flatMap { status in
+            // A band that was only named in the configuration has nothing to report.
+            guard status.lastContact != nil || status.stored > 0 else { return nil }
+            return DeviceReport(
+                lastContact: status.lastContact.map { APITime($0) }, batteryPercent: status.battery,
+                firmware: status.firmware, newestSeq: status.newestSeq,
+                newestRecordedAt: status.newestRecordedAt.map { APITime($0) }, unsent: status.pending)
+        }
+    }
+
+    func pendingCount() throws -> Int { try outbox.pendingCount() }
+
+    /// Every batch of this outbox carries the store's own; the indices are the same.
+    @discardableResult
+    private func items<Result>(
+        of batch: PendingBatch, _ indices: [Int], _ body: (OutboxBatch, [OutboxItem]) throws -> Result
+    ) rethrows -> Result? {
+        guard let stored = batch.stored else { return nil }
+        return try body(stored, indices.filter(stored.items.indices.contains).map { stored.items[$0] })
+    }
 }

@@ -11,8 +11,6 @@ public enum UploadEvent: Equatable, Sendable {
     case problemBegan(Problem)
     case problemEnded(code: String)
     case gapsSent(device: DeviceID, count: Int)
-    /// The server holds more of this band than the database here ever did.
-    case serverIsAhead(device: DeviceID, ring: RingID)
     case compressionOff
     /// The token and the samples travel readable for whoever is on the way.
     case notEncrypted
@@ -23,7 +21,7 @@ public enum UploadEvent: Equatable, Sendable {
         switch self {
         case .batchSettled, .gapsSent: .info
         case .problemEnded, .compressionOff: .notice
-        case .quarantined, .problemBegan, .serverIsAhead, .notEncrypted: .warning
+        case .quarantined, .problemBegan, .notEncrypted: .warning
         }
     }
 
@@ -35,9 +33,6 @@ public enum UploadEvent: Equatable, Sendable {
         case .problemBegan(let problem): "\(problem.text) \(problem.remedy)"
         case .problemEnded: "The upload works again."
         case .gapsSent: "The server took the gaps of a band."
-        case .serverIsAhead:
-            "The server holds more of a band than this database: it was restored from an older copy, or another "
-                + "gateway reads the band."
         case .compressionOff: "The server takes no gzip; batches go up as they are."
         case .notEncrypted:
             "The server's url is plain http to another host: the token and the samples can be read."
@@ -60,7 +55,6 @@ public enum UploadEvent: Equatable, Sendable {
         case .problemBegan(let problem): [("code", problem.code)]
         case .problemEnded(let code): [("code", code)]
         case .gapsSent(let device, let count): [("device", device.text), ("count", "\(count)")]
-        case .serverIsAhead(let device, let ring): [("device", device.text), ("ring", ring.description)]
         case .compressionOff, .notEncrypted: []
         }
     }

@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import IngestAPI
+import Store
 
 /// What the uploader needs of the store: a set of unconfirmed rows, not a position.
 ///
@@ -11,6 +12,8 @@ protocol UploadOutbox: AnyObject {
     func devices() throws -> [DeviceID]
     /// Unconfirmed rows of one device and ring in the order in which they go; nil when nothing waits.
     func nextBatch(limit: Int, skipping: Set<DeviceID>) throws -> PendingBatch?
+    /// What may be claimed as complete when these rows of a batch are confirmed; nil = nothing.
+    func completeThrough(of batch: PendingBatch, _ range: Range<Int>) throws -> UInt32?
     /// Marks rows done, unless they changed since the batch was read.
     func confirm(_ batch: PendingBatch, _ indices: [Int]) throws
     /// Sets rows aside for good; they stay in the database.
@@ -23,8 +26,6 @@ protocol UploadOutbox: AnyObject {
     func markSent(_ gaps: [Gap], of device: DeviceID) throws
     /// Nil for a device that was never in contact.
     func report(of device: DeviceID) throws -> DeviceReport?
-    /// The highest seq stored here of a ring; nil = none.
-    func highestSeq(of device: DeviceID, ring: RingID) throws -> UInt32?
     func pendingCount() throws -> Int
 }
 
@@ -33,6 +34,8 @@ struct PendingBatch: Sendable {
     var device: DeviceID
     var ring: RingID
     var samples: [Sample]
-    /// True of the whole batch: every record up to here is in it, confirmed or in a gap.
+    /// Every record of the ring up to here is in this batch, confirmed, or in a gap that the server has.
     var completeThrough: UInt32?
+    /// What the store knows it by.
+    var stored: OutboxBatch?
 }

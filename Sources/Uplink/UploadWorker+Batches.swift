@@ -15,16 +15,12 @@ extension UploadWorker {
         }
         guard let batch, !batch.samples.isEmpty else { return false }
         served.insert(batch.device)
-        var outgoing = cut(batch)
-        if outgoing.completeThrough != nil, try !outbox.unsentGaps(of: batch.device, limit: 1).isEmpty {
-            // It may count a gap that the server has not been told of.
-            outgoing.completeThrough = nil
-        }
+        let outgoing = try cut(batch, outbox)
         try send(outgoing, outbox, token: token, now: now)
         return true
     }
 
-    /// A part of a pending batch. `completeThrough` is of the whole: a part does not carry it.
+    /// The part of a pending batch that is sent, with what it completes.
     private struct Outgoing {
         let batch: PendingBatch
         var range: Range<Int>
@@ -34,7 +30,7 @@ extension UploadWorker {
         var samples: ArraySlice<Sample> { batch.samples[range] }
     }
 
-    private func cut(_ batch: PendingBatch) -> Outgoing {
+    private func cut(_ batch: PendingBatch, _ outbox: any UploadOutbox) throws -> Outgoing {
         let plan = schedule.plan(for: batch.device.text)
         let count = batch.samples.count
         var range = 0..<min(plan.limit, count)
@@ -42,8 +38,10 @@ extension UploadWorker {
             let index = Int.random(in: 0..<count, using: &random)
             range = index..<index + 1
         }
+        let isWhole = range.count == count
         return Outgoing(
-            batch: batch, range: range, completeThrough: range.count == count ? batch.completeThrough : nil,
+            batch: batch, range: range,
+            completeThrough: isWhole ? batch.completeThrough : try outbox.completeThrough(of: batch, range),
             isCompressed: plan.isCompressed)
     }
 

@@ -6,7 +6,7 @@ import UploadDecisions
 extension UploadWorker {
     private static let gapsPerRequest = 500
 
-    func readState(of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration) throws {
+    func readState(of device: DeviceID, token: String) {
         let outcome = server.deviceState(device, token: token)
         let (decision, state) = StatusTable.decideState(outcome, device: device.text, wallTime: wallTime)
         schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)
@@ -14,11 +14,6 @@ extension UploadWorker {
         case .taken:
             guard let state = state.map({ ServerDeviceState($0) }) else { return }
             notes[device]?.isStateRead = true
-            for ring in state.rings {
-                let here = try outbox.highestSeq(of: device, ring: ring.ring) ?? 0
-                let there = max(ring.completeThrough ?? 0, ring.highestSeq ?? 0)
-                if there > here { board.log(.serverIsAhead(device: device, ring: ring.ring)) }
-            }
             serverState(device, state)
         case .unknownDevice:
             notes[device]?.isStateRead = true

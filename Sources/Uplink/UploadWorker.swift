@@ -118,7 +118,7 @@ final class UploadWorker {
         let awake = devices.filter { !resting.contains($0.text) }
         // Ingest API 1: max_version and complete_through are read before anything is sent.
         if let device = awake.first(where: { notes[$0]?.isStateRead == false }) {
-            try readState(of: device, outbox, token: token, now: now)
+            readState(of: device, token: token)
             return true
         }
         // Gaps before samples, so that complete_through of a batch may count them.

@@ -34,7 +34,7 @@ public final class Uploader: Sendable {
         self.init(
             settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
             serverState: serverState,
-            openOutbox: { try StoreOutbox(directory: stateDirectory) },
+            openOutbox: { try StoreOutbox(directory: stateDirectory, now: { clock.wall }) },
             openTransport: { (flag) throws(HTTPFailure) in
                 try HTTPClient(abortFlag: flag, authorityFile: authorityFile)
             })

@@ -1,0 +1,185 @@
+import Compression
+import GatewayModel
+import HTTPClient
+import IngestAPI
+
+@testable import Uplink
+
+/// Ingest API 1 in memory, as strict as the text, with a place for each fault.
+final class ModelServer: UploadTransport, Sendable {
+    struct Key: Hashable {
+        var device: String
+        var type: APISampleType
+        var seq: UInt32
+    }
+
+    struct Stored: Equatable {
+        var sample: APISample
+        var timesNew = 1
+    }
+
+    struct Contents {
+        var samples: [Key: Stored] = [:]
+        var completeThrough: [String: UInt32] = [:]
+        var gaps: [String: [APIGap]] = [:]
+        var reports: [String: DeviceReport] = [:]
+        /// Content by sync_id: an id that comes back with other content is a broken promise.
+        var contentBySyncID: [String: [UInt8]] = [:]
+        var brokenPromises: [String] = []
+        /// In order of arrival: `POST`, `GET device`, `PUT gaps device`.
+        var log: [String] = []
+        var batchSizes: [Int] = []
+        var tokens: Set<String> = []
+        var maxVersion = 1
+    }
+
+    /// What is done to one request instead of, or to, its proper answer.
+    typealias Fault =
+        @Sendable (HTTPRequest, _ proper: () -> HTTPResponse) -> Result<HTTPResponse, HTTPFailure>?
+
+    let contents = Locked(Contents())
+    private let fault = Locked<Fault?>(nil)
+    private let rejection = Locked<(@Sendable (APISample) -> RejectionCode?)?>(nil)
+    private let poison = Locked<(@Sendable (APISample) -> Bool)?>(nil)
+
+    func set(fault: Fault?) { self.fault.change { $0 = fault } }
+    /// Samples that are rejected one by one.
+    func set(rejection: (@Sendable (APISample) -> RejectionCode?)?) {
+        self.rejection.change { $0 = rejection }
+    }
+    /// Samples for which the whole batch is refused with 400.
+    func set(poison: (@Sendable (APISample) -> Bool)?) { self.poison.change { $0 = poison } }
+
+    func perform(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPResponse {
+        if let result = fault.value?(request, { self.answer(request) }) { return try result.get() }
+        return answer(request)
+    }
+
+    static func error(_ failure: APIFailure) -> HTTPResponse {
+        HTTPResponse(
+            status: failure.code.status,
+            body: Array(
+                #"{"error":{"code":"\#(failure.code.rawValue)","message":"\#(failure.message)"}}"#.utf8))
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
+        let parts = request.url.split(separator: "/").map(String.init)
+        let token = request.headers.first { $0.name == "Authorization" }?.value ?? ""
+        _ = contents.change { $0.tokens.insert(token) }
+        switch (request.method, parts.last) {
+        case (.post, "samples:batch"):
+            return post(request)
+        case (.get, let device?):
+            contents.change { $0.log.append("GET \(device)") }
+            return state(device)
+        case (.put, let what?):
+            let device = parts[parts.count - 2]
+            contents.change { $0.log.append("PUT \(what) \(device)") }
+            return put(what, device, request.body)
+        default:
+            return Self.error(APIFailure(.notFound, ""))
+        }
+    }
+
+    private func post(_ request: HTTPRequest) -> HTTPResponse {
+        let isPacked = request.headers.contains(HTTPHeader("Content-Encoding", "gzip"))
+        guard let body = isPacked ? try? Gzip.decompress(request.body, limit: 1 << 21) : request.body else {
+            return Self.error(.malformed("gzip"))
+        }
+        let batch: ReceivedBatch
+        do {
+            batch = try ReceivedBatch(decoding: body)
+        } catch {
+            return Self.error(error)
+        }
+        let poison = poison.value
+        let rejection = rejection.value
+        return contents.change { contents in
+            contents.log.append("POST \(batch.deviceID)")
+            contents.batchSizes.append(batch.samples.count)
+            if let known = contents.contentBySyncID[batch.syncID], known != body {
+                contents.brokenPromises.append(batch.syncID)
+            }
+            contents.contentBySyncID[batch.syncID] = body
+            let samples = batch.samples.map { try? $0.get() }
+            if samples.contains(where: { sample in sample.map { poison?($0) ?? false } ?? true }) {
+                return Self.error(.malformed("poison"))
+            }
+            var answer = BatchAnswer(syncID: batch.syncID)
+            for (index, sample) in samples.enumerated() {
+                guard let sample else { continue }
+                if let code = rejection?(sample) {
+                    answer.rejected.append(.init(index: index, code: code.rawValue, message: ""))
+                    continue
+                }
+                let key = Key(device: batch.deviceID, type: sample.type, seq: sample.seq)
+                contents.maxVersion = max(contents.maxVersion, sample.version)
+                if let known = contents.samples[key] {
+                    if sample.version > known.sample.version {
+                        contents.samples[key]?.sample = sample
+                        answer.corrected += 1
+                    } else {
+                        answer.duplicates += 1
+                    }
+                } else {
+                    contents.samples[key] = Stored(sample: sample)
+                    answer.accepted += 1
+                }
+            }
+            for key in contents.samples.keys where key.device == batch.deviceID {
+                answer.ackSeq[key.type.rawValue] = max(answer.ackSeq[key.type.rawValue] ?? 0, key.seq)
+            }
+            if let through = batch.completeThrough {
+                contents.completeThrough[batch.deviceID] = max(
+                    contents.completeThrough[batch.deviceID] ?? 0, through)
+            }
+            return HTTPResponse(status: 200, body: (try? APIJSON.encode(answer)) ?? [])
+        }
+    }
+
+    private func state(_ device: String) -> HTTPResponse {
+        contents.change { contents in
+            let keys = contents.samples.keys.filter { $0.device == device }
+            guard !keys.isEmpty else { return Self.error(APIFailure(.unknownDevice, "")) }
+            var acks: [String: UInt32] = [:]
+            for key in keys { acks[key.type.rawValue] = max(acks[key.type.rawValue] ?? 0, key.seq) }
+            let state = DeviceState(
+                deviceID: device,
+                rings: [
+                    RingState(
+                        ring: ring.description, completeThrough: contents.completeThrough[device],
+                        ackSeq: acks,
+                        firstSeen: APITime(milliseconds: 0))
+                ], maxVersion: contents.maxVersion)
+            return HTTPResponse(status: 200, body: (try? APIJSON.encode(state)) ?? [])
+        }
+    }
+
+    private func put(_ what: String, _ device: String, _ body: [UInt8]) -> HTTPResponse {
+        contents.change { contents in
+            guard contents.samples.keys.contains(where: { $0.device == device }) else {
+                return Self.error(APIFailure(.unknownDevice, ""))
+            }
+            switch what {
+            case "gaps":
+                guard let list = try? APIJSON.decode(GapList.self, from: body) else {
+                    return Self.error(.malformed("gaps"))
+                }
+                for gap in list.gaps {
+                    contents.gaps[device, default: []].removeAll {
+                        $0.ring == gap.ring && $0.firstSeq == gap.firstSeq
+                    }
+                    contents.gaps[device, default: []].append(gap)
+                }
+            case "status":
+                guard let report = try? APIJSON.decode(DeviceReport.self, from: body) else {
+                    return Self.error(.malformed("status"))
+                }
+                contents.reports[device] = report
+            default:
+                return Self.error(APIFailure(.notFound, ""))
+            }
+            return HTTPResponse(status: 200, body: Array("{}".utf8))
+        }
+    }
+}

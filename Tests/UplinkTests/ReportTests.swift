@@ -1,0 +1,109 @@
+import BandProfile
+import GatewayModel
+import IngestAPI
+import Testing
+
+@testable import Uplink
+
+/// Gaps, status and `complete_through`.
+@Suite struct ReportTests {
+    let gap = Gap(
+        ring: ring, firstSeq: 11, lastSeq: nil, after: Timestamp(milliseconds: 1000), before: nil,
+        cause: .lostByBand, healedAt: nil)
+
+    @Test func gapsGoUpWhenTheyChange() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let gap = gap
+        run.outbox.contents.change { $0.gaps[deviceA] = [gap] }
+        run.pass(.seconds(61))
+        #expect(
+            run.server.contents.value.gaps[deviceA.text]
+                == [
+                    APIGap(
+                        ring: "b5e5d00d", firstSeq: 11, lastSeq: nil, after: APITime(milliseconds: 1000),
+                        cause: .lostByBand)
+                ])
+        let puts = run.log.count { $0.hasPrefix("PUT gaps") }
+        run.pass(.seconds(3600))
+        #expect(run.log.count { $0.hasPrefix("PUT gaps") } == puts)
+        var healed = gap
+        healed.healedAt = Timestamp(milliseconds: 2000)
+        run.outbox.contents.change { $0.gaps[deviceA] = [healed] }
+        run.pass(.seconds(61))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.first?.healedAt == APITime(milliseconds: 2000))
+    }
+
+    @Test func completeThroughOfABatchGoesUpWithIt() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        run.outbox.contents.change { $0.completeThrough = 10 }
+        _ = run.untilItWaits()
+        #expect(run.server.contents.value.completeThrough[deviceA.text] == 10)
+    }
+
+    @Test func aPartOfABatchDoesNotClaimToBeComplete() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        run.outbox.contents.change { $0.completeThrough = 10 }
+        run.server.set(poison: { $0.seq == 9 })
+        // Two batches: 400 for all ten, then the first half.
+        while run.posts < 2 { _ = run.worker.step(wasWoken: false) }
+        #expect(run.outbox.count(.confirmed) == 5)
+        #expect(run.server.contents.value.completeThrough.isEmpty)
+    }
+
+    @Test func aStatusGoesUpAfterTheHistoryAndThenOnChangeAndNotOften() {
+        let run = Run()
+        run.outbox.add((1...1000).map { sample($0) })
+        run.outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 80, unsent: 0) }
+        _ = run.untilItWaits()
+        #expect(run.log.last == "PUT status \(deviceA)")
+        #expect(run.server.contents.value.reports[deviceA.text]?.batteryPercent == 80)
+        run.pass(.seconds(3600))
+        #expect(run.log.count { $0.hasPrefix("PUT status") } == 1)
+        let battery = Locked(79)
+        let outbox = run.outbox
+        run.pass(.seconds(3600)) {
+            battery.change { $0 = ($0 + 1) % 100 }
+            let percent = battery.value
+            outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: percent, unsent: 0) }
+        }
+        let puts = run.log.count { $0.hasPrefix("PUT status") }
+        #expect(puts > 8 && puts <= 14, "one in five minutes")
+    }
+
+    @Test func aDeviceUnknownToTheServerIsNotAskedAboutWithoutEnd() {
+        let run = Run()
+        let gap = gap
+        run.outbox.contents.change {
+            $0.gaps[deviceA] = [gap]
+            $0.reports[deviceA] = DeviceReport(batteryPercent: 80)
+        }
+        run.pass(.seconds(7200))
+        #expect(run.log.count < 10)
+        #expect(run.problem == nil)
+        // The first batch makes it known; then the rest follows at once.
+        run.outbox.add([sample(1)])
+        run.pass(.seconds(61))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.count == 1)
+        #expect(run.server.contents.value.reports[deviceA.text] != nil)
+    }
+
+    @Test func refusedGapsDoNotStopSamples() {
+        let run = Run()
+        let gap = gap
+        run.outbox.add((1...10).map { sample($0) })
+        run.outbox.contents.change { $0.gaps[deviceA] = [gap] }
+        run.server.set(fault: { request, _ in
+            request.method == .put ? .success(ModelServer.error(.malformed("gaps"))) : nil
+        })
+        run.pass(.seconds(600))
+        #expect(run.problem == "report_refused")
+        run.outbox.add((11...20).map { sample($0) })
+        run.pass(.seconds(61))
+        #expect(run.outbox.count(.confirmed) == 20)
+        #expect(run.log.count < 12)
+    }
+}
