@@ -42,7 +42,7 @@ public actor BusSimulator {
 
     /// Takes the name `org.bluez` and serves it until `stop`.
     public static func start(_ options: BusSimulatorOptions) async throws -> BusSimulator {
-        let bus = try await BusConnection.open(options.address, label: "bandsim.bus")
+        let bus = try await BusConnection.open(options.address)
         let simulator = try BusSimulator(options, bus: bus, keepers: options.bands)
         try await simulator.serve()
         return simulator

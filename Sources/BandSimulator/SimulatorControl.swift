@@ -30,7 +30,7 @@ final class SimulatorControl: Sendable {
     private init(bus: BusConnection) { self.bus = bus }
 
     static func start(_ address: BusAddress, simulator: BusSimulator) async throws -> SimulatorControl {
-        let bus = try await BusConnection.open(address, label: "bandsim.control")
+        let bus = try await BusConnection.open(address)
         let tree = ObjectTree(root: root)
         for (device, band) in await simulator.paths {
             let path = root + device.dropFirst("/org/bluez/hci0".utf8.count)
