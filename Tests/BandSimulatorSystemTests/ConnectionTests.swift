@@ -133,7 +133,10 @@ import Testing
         (BlueZVersion.v5_66, "Failed: Operation already in progress"), (.v5_84, "InProgress: In Progress"),
     ])
     func anAbsentBandIsWaitedForAndThenAborted(version: BlueZVersion, second: String) async throws {
-        let bed = try await SimulatorBed.start { $0.version = version }
+        let bed = try await SimulatorBed.start {
+            $0.version = version
+            $0.timeScale = 40
+        }
         try await bed.discover()
         try await bed.set(devicePath, deviceName, "Trusted", .bool(true))
         await bed.simulator.setPresent(address, false)
@@ -164,7 +167,7 @@ import Testing
     }
 
     @Test func anUntrustedDeviceIsRemovedWithItsObjectsThirtySecondsAfterItsLink() async throws {
-        let bed = try await SimulatorBed.start()
+        let bed = try await SimulatorBed.start { $0.timeScale = 20 }
         try await bed.connect(trust: false)
         await bed.simulator.cutLink(address)
         try await bed.wait { $0.contains("-dev_F0_F1_F2_F3_F4_F0 Device1") }

@@ -139,7 +139,10 @@ import Testing
     }
 
     @Test func aReadThatNeedsABondIsNeverAnsweredWithoutAnAgentAndTheDeviceIsRemoved() async throws {
-        let bed = try await SimulatorBed.start { $0.requirePairing = true }
+        let bed = try await SimulatorBed.start {
+            $0.requirePairing = true
+            $0.timeScale = 40
+        }
         try await bed.connect()
         #expect(
             await bed.failure(

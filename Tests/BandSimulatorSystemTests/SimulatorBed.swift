@@ -38,7 +38,7 @@ final class SimulatorBed: Sendable {
         var options = BusSimulatorOptions(
             address: .address(bus.address),
             bands: [BandSetup(address: address, name: "Band 01", options: band)])
-        options.timeScale = 40
+        options.timeScale = 10
         change(&options)
         let simulator = try await BusSimulator.start(options)
         let bed = SimulatorBed(
