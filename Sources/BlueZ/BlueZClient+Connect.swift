@@ -1,0 +1,197 @@
+import BandProfile
+import BlueZModel
+import BluetoothManagement
+import DBus
+
+// Making, taking over and ending links.
+
+extension BlueZClient {
+    /// Connects to a band and finds its Band History service. A link that exists already is taken over.
+    ///
+    /// The address is looked up in BlueZ's objects each time; `.gone` asks for discovery first. `onLost` is called
+    /// once when the link drops, for whatever reason, on the client's queue: it must return at once.
+    public func connect(
+        _ address: BluetoothAddress, deadline: Duration? = nil,
+        onLost: @escaping @Sendable (BlueZFailure) -> Void = { _ in }
+    ) async throws(BlueZFailure) -> BandLink {
+        let adapter = try readyAdapter(for: .connect)
+        guard let (path, device) = objects.device(address, on: adapter) else {
+            throw BlueZFailure(kind: .gone, during: .connect, text: "the band was not seen yet")
+        }
+        guard !connecting.contains(path), links[path] == nil else {
+            throw BlueZFailure(
+                kind: .inProgress, during: .connect, text: "this gateway uses the band already")
+        }
+        connecting.insert(path)
+        defer { connecting.remove(path) }
+        // Otherwise BlueZ forgets the band 30 s after each disconnect.
+        if !device.trusted { await trust(path) }
+        let wasConnected = objects.devices[path]?.connected == true
+        if !wasConnected { try await connect(path, deadline: deadline ?? timings.connect) }
+        guard objects.devices[path]?.connected == true else {
+            throw BlueZFailure(kind: .transient, during: .connect, text: "the link dropped at once")
+        }
+        let link = BandLink(client: self, path: path, address: address, wasAlreadyConnected: wasConnected)
+        links[path] = LinkState(link: link, onLost: onLost)
+        do throws(BlueZFailure) {
+            link.set(try await characteristics(of: path, link))
+        } catch {
+            if links[path]?.link === link {
+                links[path] = nil
+                link.end()
+            }
+            // Only a new link can heal it; and a link that nobody uses keeps the band from advertising.
+            await disconnect(path: path)
+            throw error
+        }
+        links[path]?.isReady = true
+        return link
+    }
+
+    private func connect(_ path: String, deadline: Duration) async throws(BlueZFailure) {
+        do throws(BlueZFailure) {
+            _ = try await call(
+                path, BlueZName.device, "Connect", deadline: deadline, during: .connect, device: path)
+        } catch {
+            switch error.kind {
+            case .alreadyDone: return
+            case .deadline, .cancelled:
+                // The documented way to cancel a Connect that hangs; an absent band costs Wi-Fi airtime too.
+                try? connection?.callWithoutReply(
+                    BlueZName.service, path: path, interface: BlueZName.device, "Disconnect")
+                throw error
+            default: throw error
+            }
+        }
+        // Connected=true precedes the reply; where it does not, it is about to come.
+        _ = await wait(.seconds(1)) { $0.objects.devices[path]?.connected != false }
+    }
+
+    private func trust(_ path: String) async {
+        do throws(BlueZFailure) {
+            _ = try await call(
+                path, "org.freedesktop.DBus.Properties", "Set",
+                [.string(BlueZName.device), .string("Trusted"), .variant(.bool(true))],
+                deadline: timings.other, during: .trust, device: path)
+        } catch {
+            log("a band could not be marked as trusted", [("error", error.code)])
+        }
+    }
+
+    // MARK: services
+
+    private static let required = [
+        BandHistory.info, BandHistory.clock, BandHistory.controlPoint, BandHistory.historyData,
+        BandHistory.ack,
+    ]
+
+    /// Waits for the service's objects, never only for ServicesResolved: BlueZ sets it too when discovery failed,
+    /// and at times before the objects are there.
+    private func characteristics(
+        of path: String, _ link: BandLink
+    ) async throws(BlueZFailure) -> [String: BlueZObjects.Characteristic] {
+        let resolved = await wait(timings.resolve) { client in
+            client.objects.devices[path]?.servicesResolved == true || !link.isAlive
+        }
+        guard link.isAlive else { throw lostWhileResolving }
+        guard resolved else {
+            throw BlueZFailure(
+                kind: Task.isCancelled ? .cancelled : .deadline, during: .resolve,
+                text: "the services were not resolved in time")
+        }
+        let end = clock.now + timings.lateObjects
+        while true {
+            let found = objects.characteristics(of: path)
+            if Self.required.allSatisfy({ found[$0] != nil }) { return found }
+            guard clock.now < end, !Task.isCancelled else {
+                let names = Self.required.filter { found[$0] == nil }.map { String($0.prefix(8)) }
+                throw BlueZFailure(
+                    kind: .noService, during: .resolve,
+                    text: "missing characteristics \(names.joined(separator: ", "))")
+            }
+            _ = await wait(timings.lateObjectsPoll) { client in
+                let found = client.objects.characteristics(of: path)
+                return Self.required.allSatisfy { found[$0] != nil } || !link.isAlive
+            }
+            guard link.isAlive else { throw lostWhileResolving }
+            // A signal may have been lost to a full bus queue: look at the objects themselves.
+            if !Self.required.allSatisfy({ objects.characteristics(of: path)[$0] != nil }) {
+                try await readObjects()
+                guard link.isAlive else { throw lostWhileResolving }
+            }
+        }
+    }
+
+    private var lostWhileResolving: BlueZFailure {
+        BlueZFailure(
+            kind: .transient, during: .resolve, text: "the link dropped while the services were read")
+    }
+
+    // MARK: ending
+
+    /// Disconnects a band, whoever connected it. BlueZ takes 2 s for it.
+    public func disconnect(_ address: BluetoothAddress) async {
+        guard let (path, _) = objects.device(address, on: adapterInUse) else { return }
+        await disconnect(path: path)
+    }
+
+    func disconnect(path: String) async {
+        guard objects.devices[path] != nil else { return }
+        // Not about the device: RemoveDevice must not end it, and it must work while the task is being cancelled.
+        let done = Task { [timings] in
+            try? await self.call(
+                path, BlueZName.device, "Disconnect", deadline: timings.disconnect, during: .disconnect,
+                device: path)
+        }
+        _ = await done.value
+        _ = await Task { await self.wait(.seconds(1)) { $0.objects.devices[path]?.connected != true } }.value
+        linkWasLost(path, BlueZFailure(kind: .notConnected, during: .disconnect, text: "disconnected here"))
+    }
+
+    /// Makes BlueZ forget a device, its bond included. One that it does not know is forgotten already.
+    public func remove(_ address: BluetoothAddress) async throws(BlueZFailure) {
+        let adapter = try readyAdapter(for: .remove)
+        guard let (path, _) = objects.device(address, on: adapter) else { return }
+        do throws(BlueZFailure) {
+            _ = try await call(
+                self.path(ofAdapter: adapter), BlueZName.adapter, "RemoveDevice", [.objectPath(path)],
+                deadline: timings.disconnect, during: .remove)
+        } catch {
+            guard error.kind == .gone else { throw error }
+        }
+    }
+
+    /// Ends all that hangs on a link. Idempotent.
+    func linkWasLost(_ path: String, _ failure: BlueZFailure) {
+        guard let state = links.removeValue(forKey: path) else { return }
+        state.link.end()
+        switch state.notifications {
+        case .none: break
+        // The drain takes what waits in the socket before it ends the mailbox.
+        case .acquired(let id): drain?.remove(id)
+        case .signalled(let characteristic): notified.removeValue(forKey: characteristic)?.end()
+        }
+        state.onLost(failure)
+        eventSink.yield(.linkLost(state.link.address))
+    }
+
+    // MARK: the kernel
+
+    /// Asks for short connection intervals for the next links to these bands. Name all bands each time: older
+    /// kernels forget the others. Nothing is missed where it is not permitted.
+    public func requestShortInterval(for addresses: [BluetoothAddress]) async -> ManagementOutcome {
+        guard let adapter = adapterInUse, !addresses.isEmpty else { return .unavailable }
+        let bands = addresses.map { address in
+            ManagementAddress(
+                octets: address.octets,
+                // Two ones at the top of a random address; without a better source they tell.
+                isRandom: objects.device(address, on: adapter)?.device.isRandom ?? (address.bits >> 46 == 3))
+        }
+        return await withCheckedContinuation { continuation in
+            managementQueue.async {
+                continuation.resume(
+                    returning: BluetoothManagement.requestShortInterval(for: bands, adapter: adapter))
+            }
+        }
+    }
+}

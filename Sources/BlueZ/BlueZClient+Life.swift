@@ -1,0 +1,168 @@
+import BlueZModel
+import DBus
+
+// Starting, stopping, and bluetoothd's coming and going.
+
+extension BlueZClient {
+    /// Opens the bus and reads BlueZ's objects. bluetoothd need not run: it is waited for. Call it again after
+    /// `busLost`.
+    public func start() async throws(BlueZFailure) {
+        guard connection == nil else { return }
+        if drain == nil { drain = NotificationDrain() }
+        do throws(BusError) {
+            let connection = try await BusConnection.open(bus, executor: executor)
+            self.connection = connection
+            await connection.setSignalHandler { [weak self] signal in
+                self?.assumeIsolated { $0.received(signal) }
+            }
+            await connection.setDisconnectHandler { [weak self] in
+                self?.assumeIsolated { $0.busWasLost() }
+            }
+            serveAgent(on: connection)
+            // Subscribed first, read afterwards: nothing falls between.
+            try await connection.addMatch("type='signal',sender='\(BlueZName.service)'")
+            try await connection.addMatch(
+                "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+                    + "member='NameOwnerChanged',arg0='\(BlueZName.service)'")
+            let owner = try await connection.owner(of: BlueZName.service)
+            // A change that was told meanwhile is newer than the answer only if it set an owner.
+            if self.owner == nil { self.owner = owner }
+        } catch {
+            await stopConnection()
+            throw BlueZFailure(name: error.name, text: error.message, during: .start)
+        }
+        guard owner != nil else {
+            log("bluetoothd is not running", [])
+            return
+        }
+        do throws(BlueZFailure) {
+            try await readObjects()
+        } catch {
+            // bluetoothd went in between or hangs: its return is told by the bus, and this is tried again then.
+            guard error.kind == .serviceGone else {
+                await stopConnection()
+                throw error
+            }
+            return
+        }
+        await setUpService()
+    }
+
+    /// Drops our links, lets go of the bus, ends the events.
+    public func stop() async {
+        wantsDiscovery = false
+        if discoveryAdapter != nil { await stopDiscovery() }
+        await withTaskGroup(of: Void.self) { group in
+            for state in links.values {
+                let link = state.link
+                group.addTask { await link.disconnect() }
+            }
+        }
+        await unregisterAgent()
+        await connection?.flush()
+        await stopConnection()
+        drain?.stop()
+        drain = nil
+        eventSink.finish()
+    }
+
+    private func stopConnection() async {
+        let connection = connection
+        forgetService(why: .busGone)
+        self.connection = nil
+        await connection?.close()
+    }
+
+    /// Agent and discovery, at the start and after each restart of bluetoothd.
+    func setUpService() async {
+        if agentPolicy != nil { await registerAgentQuietly() }
+        if wantsDiscovery { scheduleDiscoveryCheck(after: .zero) }
+    }
+
+    /// Reads all objects. The reply replaces the view where it stands among the signals.
+    func readObjects() async throws(BlueZFailure) {
+        guard let connection else { throw BlueZFailure(kind: .busGone, during: .start) }
+        let result: Result<[BusValue], BusError> = await withCheckedContinuation { continuation in
+            connection.assumeIsolated { connection in
+                do throws(BusError) {
+                    try connection.call(
+                        BlueZName.service, path: "/", interface: "org.freedesktop.DBus.ObjectManager",
+                        "GetManagedObjects", deadline: timings.other
+                    ) { [weak self] result in
+                        self?.assumeIsolated { client in
+                            if case .success(let reply) = result { client.replaceObjects(reply) }
+                        }
+                        continuation.resume(returning: result)
+                    }
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        if case .failure(let error) = result {
+            throw BlueZFailure(name: error.name, text: error.message, during: .start)
+        }
+    }
+
+    private func replaceObjects(_ reply: [BusValue]) {
+        let before = objects
+        objects = BlueZObjects.reading(reply)
+        if before.adapters != objects.adapters { apply([.adapter]) }
+        for (path, device) in before.devices where objects.devices[path] == nil {
+            apply([.deviceGone(path, device.address)])
+        }
+        for (path, device) in objects.devices.sorted(by: { $0.key < $1.key })
+        where device != before.devices[path] {
+            apply([.device(path, heard: device.rssi != nil)])
+        }
+        checkWaiters()
+    }
+
+    // MARK: bluetoothd
+
+    func ownerChanged(to newOwner: String?) {
+        guard newOwner != owner else { return }
+        if owner != nil {
+            log("bluetoothd is gone", [])
+            forgetService(why: .serviceGone)
+            eventSink.yield(.bluetoothdGone)
+        }
+        owner = newOwner
+        guard newOwner != nil else { return }
+        Task { await self.serviceAppeared() }
+    }
+
+    private func serviceAppeared() async {
+        // It takes its name before it has exported everything; what comes later is signalled.
+        for attempt in 1...5 {
+            guard owner != nil else { return }
+            do throws(BlueZFailure) {
+                try await readObjects()
+                log("bluetoothd is back", [("devices", "\(objects.devices.count)")])
+                await setUpService()
+                eventSink.yield(.bluetoothdBack)
+                return
+            } catch {
+                log("bluetoothd does not list its objects", [("error", error.code), ("try", "\(attempt)")])
+                try? await clock.sleep(for: timings.lateObjectsPoll)
+            }
+        }
+    }
+
+    private func busWasLost() {
+        log("the message bus dropped us", [])
+        forgetService(why: .busGone)
+        connection = nil
+        eventSink.yield(.busLost)
+    }
+
+    /// Everything that we knew of bluetoothd is void.
+    private func forgetService(why: BlueZFailureKind) {
+        owner = nil
+        objects = BlueZObjects()
+        discoveryAdapter = nil
+        lastSeen = [:]
+        for path in links.keys.sorted() { linkWasLost(path, BlueZFailure(kind: why, during: .start)) }
+        checkWaiters()
+    }
+}

@@ -1,0 +1,174 @@
+import BandProfile
+import BlueZModel
+import BluetoothManagement
+import DBus
+import Dispatch
+
+/// Takes one log line: a constant text, and fields. No health value and no name of a person is in it.
+public typealias BlueZLog = @Sendable (_ message: String, _ fields: [(String, String)]) -> Void
+
+/// This gateway's side of `org.bluez`: one connection, one broad match, a view of all objects in memory.
+///
+/// It shares its queue with the bus connection, so that a signal is applied where it stands in the bus's order.
+public actor BlueZClient {
+    public nonisolated let executor = QueueExecutor(label: "bandferry.bluez")
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// What happens, in order. At most 512 wait for their reader; then the oldest is dropped, so read the views
+    /// (`devices`, `adapters`) for what is the case and the events for when to look.
+    public nonisolated let events: AsyncStream<BlueZEvent>
+    let eventSink: AsyncStream<BlueZEvent>.Continuation
+
+    let bus: BusAddress
+    /// The adapter that the configuration names; without one the lowest powered one is used.
+    let preferredAdapter: BluetoothAddress?
+    let timings: BlueZTimings
+    let log: BlueZLog
+    let clock = ContinuousClock()
+
+    var connection: BusConnection?
+    /// Unique name of bluetoothd; signals of others are not believed. Nil while it is not running.
+    var owner: String?
+    var objects = BlueZObjects()
+    /// Addresses whose events are wanted though they do not show the Band History service yet.
+    var watched: Set<BluetoothAddress> = []
+    var lastSeen: [String: ContinuousClock.Instant] = [:]
+
+    var links: [String: LinkState] = [:]
+    var connecting: Set<String> = []
+    /// Mailboxes of links that are notified by signals, by the path of the characteristic.
+    var notified: [String: NotificationMailbox] = [:]
+    var waiters: [UInt64: Waiter] = [:]
+    var lastWaiter: UInt64 = 0
+    var drain: NotificationDrain?
+
+    var wantsDiscovery = false
+    var discoveryAdapter: BluetoothAddress?
+    var discoveryCheckIsScheduled = false
+    var agentPolicy: AgentPolicy?
+    nonisolated let managementQueue = DispatchQueue(label: "bandferry.bluetooth-management")
+
+    public init(
+        bus: BusAddress, adapter: BluetoothAddress? = nil, timings: BlueZTimings = BlueZTimings(),
+        log: @escaping BlueZLog = { _, _ in }
+    ) {
+        self.bus = bus
+        preferredAdapter = adapter
+        self.timings = timings
+        self.log = log
+        (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
+    }
+
+    deinit {
+        eventSink.finish()
+        drain?.stop()
+    }
+
+    // MARK: views
+
+    public var isServiceRunning: Bool { owner != nil }
+
+    public func adapters() -> [AdapterSnapshot] { objects.adapterSnapshots }
+
+    /// Every device that BlueZ knows, bands or not.
+    public func devices() -> [DeviceSnapshot] {
+        objects.devices.keys.sorted().compactMap { objects.snapshot(of: $0) }
+    }
+
+    /// A device on the adapter in use.
+    public func device(_ address: BluetoothAddress) -> DeviceSnapshot? {
+        objects.device(address, on: adapterInUse).flatMap { objects.snapshot(of: $0.path) }
+    }
+
+    /// Events of these addresses are told even when they do not show the Band History service.
+    public func watch(_ addresses: Set<BluetoothAddress>) { watched = addresses }
+
+    /// The index of the adapter to use now; nil when the one that is named, or any, is missing.
+    var adapterInUse: UInt16? {
+        if let preferredAdapter { return objects.adapterIndex(of: preferredAdapter) }
+        let sorted = objects.adapters.sorted { $0.key < $1.key }
+        return (sorted.first { $0.value.powered } ?? sorted.first)?.key
+    }
+
+    /// The adapter to use, powered.
+    func readyAdapter(for operation: BlueZOperation) throws(BlueZFailure) -> UInt16 {
+        guard connection != nil else { throw BlueZFailure(kind: .busGone, during: operation) }
+        guard owner != nil else { throw BlueZFailure(kind: .serviceGone, during: operation) }
+        guard let index = adapterInUse else {
+            let which = preferredAdapter.map { "adapter \($0) is not there" } ?? "there is no adapter"
+            throw BlueZFailure(kind: .notReady, during: operation, text: which)
+        }
+        guard objects.adapters[index]?.powered == true else {
+            throw BlueZFailure(kind: .notReady, during: operation, text: "the adapter is switched off")
+        }
+        return index
+    }
+
+    func path(ofAdapter index: UInt16) -> String { BlueZPath(adapter: index).description }
+
+    // MARK: calls
+
+    /// A call to bluetoothd. `device` is the object whose removal ends the call: BlueZ would never answer then.
+    func call(
+        _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [],
+        deadline: Duration, during operation: BlueZOperation, device: String? = nil,
+        takesFileDescriptors: Bool = false
+    ) async throws(BlueZFailure) -> [BusValue] {
+        guard let connection else { throw BlueZFailure(kind: .busGone, during: operation) }
+        guard owner != nil else { throw BlueZFailure(kind: .serviceGone, during: operation) }
+        do throws(BusError) {
+            return try await connection.call(
+                BlueZName.service, path: path, interface: interface, member, arguments, deadline: deadline,
+                takesFileDescriptors: takesFileDescriptors, about: device)
+        } catch {
+            throw BlueZFailure(name: error.name, text: error.message, during: operation)
+        }
+    }
+
+    // MARK: waiting for the view
+
+    struct Waiter {
+        var check: (isolated BlueZClient) -> Bool
+        var continuation: CheckedContinuation<Bool, Never>
+    }
+
+    /// True when the check holds, now or after a change within the time; false else, or when the task is cancelled.
+    func wait(_ time: Duration, until check: @escaping (isolated BlueZClient) -> Bool) async -> Bool {
+        guard !check(self) else { return true }
+        lastWaiter += 1
+        let id = lastWaiter
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled else {
+                    continuation.resume(returning: false)
+                    return
+                }
+                waiters[id] = Waiter(check: check, continuation: continuation)
+                after(time) { $0.endWait(id, false) }
+            }
+        } onCancel: {
+            executor.queue.async { self.assumeIsolated { $0.endWait(id, false) } }
+        }
+    }
+
+    private func endWait(_ id: UInt64, _ result: Bool) {
+        waiters.removeValue(forKey: id)?.continuation.resume(returning: result)
+    }
+
+    func checkWaiters() {
+        for (id, waiter) in waiters where waiter.check(self) { endWait(id, true) }
+    }
+
+    nonisolated func after(_ time: Duration, _ body: @escaping @Sendable (isolated BlueZClient) -> Void) {
+        executor.queue.asyncAfter(deadline: .now() + time.dispatchInterval) { [weak self] in
+            self?.assumeIsolated(body)
+        }
+    }
+}
+
+extension Duration {
+    var dispatchInterval: DispatchTimeInterval {
+        let (seconds, attoseconds) = components
+        return .nanoseconds(Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+    }
+}

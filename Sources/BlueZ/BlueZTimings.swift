@@ -1,0 +1,26 @@
+/// How long each call to BlueZ may take. Every call has a deadline: bluetoothd is known to hang.
+public struct BlueZTimings: Sendable, Equatable {
+    /// Device1.Connect: BlueZ itself gives up after about 40 s.
+    public var connect: Duration = .seconds(60)
+    /// From the connection to ServicesResolved: a silent band costs BlueZ's own 30 s.
+    public var resolve: Duration = .seconds(45)
+    /// How long GATT objects may come after ServicesResolved.
+    public var lateObjects: Duration = .seconds(10)
+    /// How often they are looked for meanwhile.
+    public var lateObjectsPoll: Duration = .seconds(1)
+    public var read: Duration = .seconds(10)
+    public var write: Duration = .seconds(10)
+    /// AcquireNotify and StartNotify. BlueZ 5.66 never answers when the band refuses.
+    public var subscribe: Duration = .seconds(15)
+    public var ack: Duration = .seconds(5)
+    /// BlueZ waits 2 s before it lets go of a link.
+    public var disconnect: Duration = .seconds(10)
+    /// GetManagedObjects and the small calls.
+    public var other: Duration = .seconds(10)
+    /// How long discovery may be found stopped before it is started again.
+    public var discoveryRetry: Duration = .seconds(5)
+    /// A band that is heard again and again is told of this often.
+    public var seenInterval: Duration = .seconds(2)
+
+    public init() {}
+}
