@@ -104,7 +104,11 @@ let unitTests: [Target] = [
         linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("StoreTests", ["Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
     tests("CompressionTests", ["Compression"]),
-    tests("IngestServiceTests", ["IngestService", "HTTPClient", "IngestAPI", "Compression"]),
+    tests(
+        "IngestServiceTests",
+        [
+            "IngestService", "bandferry-ingest", "HTTPServer", "HTTPClient", "SQLite", "IngestAPI", "Compression",
+        ]),
     tests(
         "UplinkTests",
         [

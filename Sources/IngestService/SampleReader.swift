@@ -38,21 +38,26 @@ struct SampleReader {
     ) throws -> [StoredSample] {
         // A cursor only moves the start forward; the first bound lets the index seek to it.
         let start = max(query.from ?? .earliest, query.after?.recordedAt ?? .earliest)
-        let sql = """
-            SELECT \(Self.columns) FROM samples s
-            JOIN devices d ON d.id = s.device_id LEFT JOIN persons p ON p.id = s.person_id
-            WHERE \(filter) AND s.recorded_at_ms >= ?2 AND (?3 IS NULL OR s.recorded_at_ms < ?3)
-                AND (?4 IS NULL OR s.type = ?4)
-                AND (?5 IS NULL OR (s.recorded_at_ms, d.name, s.ring, s.seq, s.type) > (?5, ?6, ?7, ?8, ?9))
-            ORDER BY s.recorded_at_ms, d.name, s.ring, s.seq, s.type LIMIT ?10
-            """
         let after = query.after
         return try database.all(
-            sql, .integer(subject), .integer(start.milliseconds), .optional(query.to?.milliseconds),
+            Self.sql(filter: filter), .integer(subject), .integer(start.milliseconds),
+            .optional(query.to?.milliseconds),
             .optional(query.type?.code), .optional(after?.recordedAt.milliseconds), .optional(after?.device),
             .optional(after.map { RingCode.number($0.ring) }), .optional(after?.seq),
             .optional(after?.type.code), .int(limit), row: Self.sample
         ).compactMap { $0 }
+    }
+
+    /// Parameter 1 is what `filter` compares with, 10 the limit; the others may be NULL but for the start, 2.
+    static func sql(filter: String) -> String {
+        """
+        SELECT \(columns) FROM samples s
+        JOIN devices d ON d.id = s.device_id LEFT JOIN persons p ON p.id = s.person_id
+        WHERE \(filter) AND s.recorded_at_ms >= ?2 AND (?3 IS NULL OR s.recorded_at_ms < ?3)
+            AND (?4 IS NULL OR s.type = ?4)
+            AND (?5 IS NULL OR (s.recorded_at_ms, d.name, s.ring, s.seq, s.type) > (?5, ?6, ?7, ?8, ?9))
+        ORDER BY s.recorded_at_ms, d.name, s.ring, s.seq, s.type LIMIT ?10
+        """
     }
 
     private static func sample(_ row: Statement) -> StoredSample? {

@@ -13,6 +13,8 @@ actor WriteConnection {
     private var slot: DatabaseSlot
     private var waiting: [WriteJob] = []
     private var isClosed = false
+    /// Groups committed so far.
+    private(set) var commits = 0
     /// When something was last written durably; nil after a failure.
     private var lastSuccess: ContinuousClock.Instant?
 
@@ -59,6 +61,7 @@ actor WriteConnection {
                 }
             }
             lastSuccess = .now
+            commits += 1
             for outcome in outcomes { outcome() }
         } catch {
             lastSuccess = nil
