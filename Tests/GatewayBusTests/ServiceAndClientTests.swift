@@ -1,0 +1,309 @@
+import BandProfile
+import DBus
+import GatewayBus
+import GatewayModel
+import Synchronization
+import Testing
+
+private let address = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
+private let other = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
+
+/// Notes what was asked and answers as it is told.
+private final class FakeGateway: GatewayCommands {
+    private let notes = Mutex<[String]>([])
+    private let failure: CommandFailure?
+    let held = AsyncStream.makeStream(of: Void.self)
+
+    init(failure: CommandFailure? = nil) { self.failure = failure }
+
+    var asked: [String] { notes.withLock { $0 } }
+
+    private func note(_ text: String) throws {
+        notes.withLock { $0.append(text) }
+        if let failure { throw failure }
+    }
+
+    func scan(seconds: Int) async throws -> [SeenBand] {
+        try note("scan \(seconds)")
+        return [SeenBand(address: address, name: "Anna", rssi: -60, mode: .own), SeenBand(address: other)]
+    }
+
+    func adopt(_ request: AdoptRequest) async throws { try note("adopt \(request)") }
+    func forget(_ address: BluetoothAddress) async throws { try note("forget \(address)") }
+
+    func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> [SyncReport] {
+        try note("sync \(address?.description ?? "all") \(noAck)")
+        if noAck { for await _ in held.stream { break } }
+        return [SyncReport(address: address ?? other, stored: 42)]
+    }
+}
+
+private func status(_ bands: [BandStatus]) -> GatewayStatus {
+    var status = GatewayStatus(version: "1", stateDirectory: "/s", running: true)
+    status.bands = bands
+    return status
+}
+
+private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
+    var band = BandStatus(address: address, device: DeviceID(address), mode: .own)
+    band.syncing = true
+    band.newestSeq = 100
+    band.nextSeq = next
+    return band
+}
+
+@Suite(.timeLimit(.minutes(2))) struct ServiceAndClientTests {
+    /// A bus, a service that owns its name, and a client.
+    private struct Connected {
+        var bus: TestBus
+        var service: GatewayBusService
+        var client: GatewayBusClient
+
+        /// The service lives until here.
+        func stop() async {
+            await service.close()
+            bus.stop()
+        }
+    }
+
+    private func connected(
+        _ gateway: FakeGateway, _ first: GatewayStatus = status([band(address)]),
+        interval: Duration = .milliseconds(1)
+    ) async throws -> Connected {
+        let bus = try TestBus()
+        let service = try await GatewayBusService.open(
+            .address(bus.address), commands: gateway, status: first, interval: interval)
+        #expect(await service.takeName() == .owned)
+        return Connected(bus: bus, service: service, client: try await .connect(.address(bus.address)))
+    }
+
+    @Test func theStatusIsReadBackWhole() async throws {
+        var first = status([band(address), band(other, next: 7)])
+        first.problems = [Problem(code: "a", text: "b", remedy: "c", since: Timestamp(milliseconds: 5))]
+        first.uploadURL = "https://ingest.example.org"
+        let setup = try await connected(FakeGateway(), first)
+        #expect(try await setup.client.status() == first)
+        await setup.stop()
+    }
+
+    @Test func everyCommandReachesTheGateway() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        let request = AdoptRequest(address: other, mode: .observe, device: DeviceID("d"), name: "n")
+        #expect(try await setup.client.scan(seconds: 5).map(\.address) == [address, other])
+        try await setup.client.adopt(request)
+        try await setup.client.forget(address)
+        #expect(try await setup.client.sync(nil, noAck: false) == [SyncReport(address: other, stored: 42)])
+        #expect(
+            try await setup.client.sync(address, noAck: false) == [SyncReport(address: address, stored: 42)])
+        #expect(
+            gateway.asked == [
+                "scan 5", "adopt \(request)", "forget \(address)", "sync all false", "sync \(address) false",
+            ])
+        await setup.stop()
+    }
+
+    @Test(arguments: CommandFailure.Code.allCases) func aFailureArrivesAsItWas(_ code: CommandFailure.Code)
+        async throws
+    {
+        let failure = CommandFailure(code, "remove line 7")
+        let setup = try await connected(FakeGateway(failure: failure))
+        do {
+            try await setup.client.forget(address)
+            Issue.record("no failure")
+        } catch {
+            #expect(error == .command(failure))
+        }
+        await setup.stop()
+    }
+
+    @Test func changesAreFollowedAndGoneBandsVanish() async throws {
+        let setup = try await connected(FakeGateway())
+        let changes = try await setup.client.bandChanges()
+        var seen = changes.makeAsyncIterator()
+        #expect(await seen.next()?.nextSeq == 1)
+        await setup.service.publish(status([band(address, next: 50)]))
+        #expect(await seen.next()?.nextSeq == 50)
+        var done = band(address, next: 101)
+        done.syncing = false
+        done.nextSeq = nil
+        await setup.service.publish(status([done, band(other)]))
+        let last = [await seen.next(), await seen.next()]
+        #expect(last.contains(done) && last.contains(band(other)))
+        await setup.service.publish(status([band(other)]))
+        await eventually { (try? await setup.client.status().bands.map(\.address)) == [other] }
+        await setup.stop()
+    }
+
+    @Test func manyChangesAreSentAsFew() async throws {
+        let setup = try await connected(FakeGateway(), interval: .milliseconds(200))
+        let changes = try await setup.client.bandChanges()
+        for next in UInt32(2)...500 { await setup.service.publish(status([band(address, next: next)])) }
+        var received = 0
+        for await change in changes {
+            received += 1
+            if change.nextSeq == 500 { break }
+        }
+        // The first, the state of the client's reading, and the newest; an unlucky pause adds few.
+        #expect(received < 50, "\(received) signals for 499 changes")
+        await setup.stop()
+    }
+
+    @Test func scanningIsShownWhileItLasts() async throws {
+        let setup = try await connected(FakeGateway())
+        _ = try await setup.client.scan(seconds: 1)
+        let raw = try await BusConnection.open(.address(setup.bus.address))
+        let reply = try await raw.call(
+            "org.bandferry", path: "/org/bandferry", interface: "org.freedesktop.DBus.Properties", "Get",
+            [.string("org.bandferry.Gateway1"), .string("Scanning")], deadline: .seconds(20))
+        #expect(reply.first?.flag == false)
+        await setup.stop()
+    }
+
+    @Test func aBandSyncsThroughItsOwnObject() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        let raw = try await BusConnection.open(.address(setup.bus.address))
+        let reply = try await raw.call(
+            "org.bandferry", path: "/org/bandferry/band_F0_F1_F2_F3_F4_F5", interface: "org.bandferry.Band1",
+            "Sync",
+            [.properties([:])], deadline: .seconds(20))
+        #expect(reply.first?.properties?["Stored"]?.integer == 42)
+        #expect(gateway.asked == ["sync \(address) false"])
+        await setup.stop()
+    }
+
+    @Test(arguments: [
+        ("Scan", [BusValue.uint32(0)]), ("Scan", [.uint32(301)]), ("Forget", [.string("nobody")]),
+        ("Sync", [.string("x"), .properties([:])]),
+        ("Sync", [.string(""), .properties(["NoAck": .string("yes")])]),
+        ("Sync", [.string(""), .properties(["Fast": .bool(true)])]),
+        ("Adopt", [.string("x"), .properties([:])]),
+    ])
+    func badArgumentsAreRefused(_ member: String, _ arguments: [BusValue]) async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        let raw = try await BusConnection.open(.address(setup.bus.address))
+        do throws(BusError) {
+            _ = try await raw.call(
+                "org.bandferry", path: "/org/bandferry", interface: "org.bandferry.Gateway1", member,
+                arguments,
+                deadline: .seconds(20))
+            Issue.record("accepted")
+        } catch {
+            #expect(error.name == "org.bandferry.Error.InvalidArguments")
+        }
+        #expect(gateway.asked.isEmpty)
+        await setup.stop()
+    }
+
+    @Test func tooManyCommandsAtOnceAreRefused() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        let outcomes = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<20 {
+                group.addTask { (try? await setup.client.sync(address, noAck: true)) != nil }
+            }
+            await eventually { gateway.asked.count >= 16 }
+            // Four are refused while sixteen wait; then each of these is let go.
+            var refused = 0
+            for _ in 0..<4 { if await group.next() == false { refused += 1 } }
+            #expect(refused == 4)
+            for _ in 0..<40 { gateway.held.continuation.yield() }
+            gateway.held.continuation.finish()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes.count == 16 && outcomes.allSatisfy { $0 })
+        await setup.stop()
+    }
+
+    @Test func withoutAPolicyTheNameIsNotTakenAndTheFileIsNamed() async throws {
+        let bus = try TestBus(deny: "<deny own=\"org.bandferry\"/>")
+        let service = try await GatewayBusService.open(
+            .address(bus.address), commands: FakeGateway(), status: status([]))
+        #expect(
+            await service.takeName()
+                == .notPermitted(policyFile: "/usr/share/dbus-1/system.d/org.bandferry.conf"))
+        #expect(await failure(of: bus) == .notRunning)
+        // It goes on: publishing to nobody is no error.
+        await service.publish(status([band(address)]))
+        bus.stop()
+    }
+
+    @Test func aSecondDaemonDoesNotTakeTheName() async throws {
+        let setup = try await connected(FakeGateway())
+        let second = try await GatewayBusService.open(
+            .address(setup.bus.address), commands: FakeGateway(), status: status([]))
+        #expect(await second.takeName() == .taken)
+        await setup.stop()
+    }
+
+    @Test func aUserWithoutPermissionIsTold() async throws {
+        let bus = try TestBus(deny: "<deny send_destination=\"org.bandferry\"/>")
+        let service = try await GatewayBusService.open(
+            .address(bus.address), commands: FakeGateway(), status: status([]))
+        #expect(await service.takeName() == .owned)
+        let client = try await GatewayBusClient.connect(.address(bus.address))
+        do {
+            _ = try await client.status()
+            Issue.record("was let in")
+        } catch {
+            #expect(error == .notPermitted)
+        }
+        bus.stop()
+    }
+
+    @Test func withoutADaemonOrABusTheClientSaysSo() async throws {
+        let bus = try TestBus()
+        #expect(await failure(of: bus) == .notRunning)
+        let gone = bus.address
+        bus.stop()
+        do {
+            _ = try await GatewayBusClient.connect(.address(gone))
+            Issue.record("connected to nothing")
+        } catch {
+            guard case .noBus = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
+    @Test func aDaemonThatDiesFailsTheCall() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        async let outcome = result(setup.client)
+        await eventually { !gateway.asked.isEmpty }
+        await setup.service.close()
+        guard case .broken = await outcome else {
+            Issue.record("the call did not fail")
+            return
+        }
+        await setup.stop()
+    }
+
+    // MARK: helpers
+
+    private func result(_ client: GatewayBusClient) async -> GatewayBusFailure? {
+        do {
+            _ = try await client.sync(address, noAck: true)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func failure(of bus: TestBus) async -> GatewayBusFailure? {
+        do {
+            _ = try await GatewayBusClient.connect(.address(bus.address))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Waits without a guess of how long it takes; the suite's time limit ends it.
+    private func eventually(_ condition: @Sendable () async -> Bool) async {
+        while !(await condition()), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+}
