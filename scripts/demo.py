@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""The whole line on this machine, for people to watch: no Bluetooth, no network, nothing left behind.
+
+    scripts/demo.py [--bin DIR] [--bands N] [--records N] [--keep]
+
+A private message bus, simulated bands behind a simulated BlueZ, the daemon, and the server on loopback. The history comes
+in and goes up; half way the link is cut, and the daemon is killed with SIGKILL. At the end the accounts: what the bands
+recorded, what is stored here, what the server has, what is missing, what is there twice. Exits 1 when they don't agree.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "Tests" / "lab"), str(ROOT / "Tests" / "faults")]
+
+import ledger  # noqa: E402
+from stack import Stack, device_id  # noqa: E402
+
+DEADLINE = 300
+
+
+class Screen:
+    """Bars that move on a terminal; a line now and then elsewhere."""
+
+    def __init__(self):
+        self.is_terminal = sys.stdout.isatty()
+        self.lines = 0
+        self.shown = None
+
+    def say(self, text):
+        self._clear()
+        print(text, flush=True)
+
+    def bars(self, bands):
+        if self.is_terminal:
+            self._clear()
+            for name, recorded, came_in, went_up in bands:
+                print(f"  {name}  in {self._bar(came_in, recorded)}  up {self._bar(went_up, recorded)}")
+            self.lines = len(bands)
+            sys.stdout.flush()
+            return
+        total = sum(band[1] for band in bands) or 1
+        came_in, went_up = (sum(band[column] for band in bands) * 100 // total for column in (2, 3))
+        if self.shown is None or came_in - self.shown[0] >= 10 or went_up - self.shown[1] >= 10 or came_in == went_up == 100:
+            if self.shown != (came_in, went_up):
+                print(f"  {came_in:3}% has come in, {went_up:3}% has gone up", flush=True)
+            self.shown = (came_in, went_up)
+
+    def _clear(self):
+        if self.lines:
+            sys.stdout.write(f"\x1b[{self.lines}A\x1b[J")
+        self.lines = 0
+
+    @staticmethod
+    def _bar(done, total, width=20):
+        filled = min(width, done * width // total) if total else 0
+        return "█" * filled + "░" * (width - filled) + f" {done:6}"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(ROOT / ".build" / "release"))
+    parser.add_argument("--bands", type=int, default=3)
+    parser.add_argument("--records", type=int, default=12_000)
+    parser.add_argument("--keep", action="store_true", help="keep databases and logs, and say where they are")
+    return parser.parse_args()
+
+
+def cut_link(stack, band):
+    """The band is gone from the air in the middle of a packet train."""
+    path = "/org/bandferry/simulator/dev_" + band.replace(":", "_")
+    subprocess.run(
+        ["dbus-send", f"--bus={stack.bus_address}", "--print-reply", "--dest=org.bandferry.Simulator1", path,
+         "org.bandferry.Simulator1.Disconnect"], check=True, stdout=subprocess.DEVNULL)
+
+
+def progress(stack, records):
+    """A row a band: name, recorded, come in, gone up."""
+    bands = {band["address"]: band for band in stack.status()["bands"]}
+    rows = []
+    for address in stack.bands:
+        band = bands.get(address, {"stored": 0, "pending": 0})
+        rows.append((address, records, band["stored"], max(0, band["stored"] - band["pending"])))
+    return rows
+
+
+def watch(stack, screen, records, done, what):
+    """Shows the bars until `done(share that came in, share that went up)`."""
+    end = time.monotonic() + DEADLINE
+    while True:
+        rows = progress(stack, records)
+        screen.bars(rows)
+        total = sum(row[1] for row in rows)
+        if done(sum(row[2] for row in rows) / total, sum(row[3] for row in rows) / total):
+            return
+        if not stack.daemon.running:
+            raise AssertionError("the daemon ended by itself:\n" + stack.daemon.text()[-2000:])
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not happen within {DEADLINE} s:\n" + stack.command("status"))
+        time.sleep(0.25)
+
+
+def accounts(stack):
+    """A row a band: recorded, stored, uploaded, missing, duplicated; and the sentences about what is wrong."""
+    exported = [json.loads(line) for line in stack.command("export", "--format", "jsonl").splitlines()]
+    stack.daemon.stop()
+    stack.server.stop()
+    stack.sim.stop()
+    truth = stack.truth()
+    server = ledger.Server(stack.store)
+    problems = ledger.check(truth, server, device_id, allowed_causes=set())
+    problems += ledger.acks_ahead(stack.acks(), stack.state / "gateway.db")
+    rows = []
+    for band in stack.bands:
+        device = device_id(band)
+        recorded = {(line["ring"], line["type"], line["seq"]) for line in truth
+                    if line["kind"] == "record" and line["band"] == band}
+        stored = [(line["ring"], line["type"], line["seq"]) for line in exported if line["device_id"] == device]
+        uploaded = [key[1:] for key in server.samples if key[0] == device]
+        duplicated = len(stored) - len(set(stored)) + len(uploaded) - len(set(uploaded))
+        rows.append((band, len(recorded), len(stored), len(uploaded), len(recorded - set(uploaded)), duplicated))
+    return rows, problems
+
+
+def main():
+    options = arguments()
+    started = time.monotonic()
+    screen = Screen()
+    if options.keep:
+        os.environ["BANDFERRY_KEEP"] = "1"
+    total = options.bands * options.records
+    # A pace at which the histories take about ten seconds, so that there is something to see.
+    stack = Stack(
+        options.bin, bands=options.bands, gateway_options=["sync_interval = 2"],
+        band_options=["--records", str(options.records), "--interval", "60000", "--rate", str(options.records // 150),
+                      "--time-scale", "4", "--clock-offset", "-86400000"])
+    try:
+        screen.say(f"{options.bands} simulated bands with {total:,} records, a private bus, the daemon and the server.")
+        stack.start()
+        watch(stack, screen, options.records, lambda came_in, _: came_in > 0.25, "a quarter of the history")
+        screen.say("The link to every band is cut in the middle of a packet train.")
+        for band in stack.bands:
+            cut_link(stack, band)
+        watch(stack, screen, options.records, lambda came_in, _: came_in > 0.55, "half of the history")
+        screen.say("The daemon is killed: SIGKILL, no warning.")
+        stack.daemon.kill()
+        time.sleep(1)
+        stack.start_daemon()
+        screen.say("It is started again, and goes on where it was.")
+        stack.wait(lambda: stack.command("status", check=False).returncode == 0, "the daemon to come back")
+        watch(stack, screen, options.records, lambda _, went_up: went_up >= 1, "the whole history on the server")
+        print()
+        print(stack.command("status"))
+        rows, problems = accounts(stack)
+    finally:
+        stack.close()
+    titles = ("BAND", "RECORDED", "STORED", "UPLOADED", "MISSING", "DUPLICATED")
+    print("{:<17}  {:>8}  {:>8}  {:>8}  {:>7}  {:>10}".format(*titles))
+    for row in rows:
+        print("{:<17}  {:>8}  {:>8}  {:>8}  {:>7}  {:>10}".format(*row))
+    for problem in problems[:20]:
+        print(f"WRONG: {problem}")
+    agree = not problems and all(recorded == stored == uploaded and not missing and not duplicated
+                                 for _, recorded, stored, uploaded, missing, duplicated in rows)
+    verdict = "Every record reached the server exactly once" if agree else "The accounts do not agree"
+    print(f"\n{verdict}; {time.monotonic() - started:.0f} s.")
+    if options.keep:
+        print(f"Kept in {stack.directory}")
+    return 0 if agree else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
