@@ -24,6 +24,7 @@ struct DatabaseOpening {
             try refuseForeign()
             let database = try storing("open the database", path) {
                 let database = try Database(path: path, access: .readWrite, vfs: vfs)
+                try Migrator(database: database).refuseForeign()
                 try configure(database, synchronous: "FULL", expecting: "2", cacheKilobytes: 1024)
                 try Migrator(database: database).run()
                 return database
@@ -66,13 +67,15 @@ struct DatabaseOpening {
 
     /// A newer or a foreign file is recognised through a connection that cannot alter it.
     private func refuseForeign() throws(StoreError) {
+        // The making of a database was cut off: only a connection that writes can roll that back, and it looks too.
+        if directory.hasJournal { return }
         try storing("look at the database", path) {
             let database = try Database(path: path, access: .readOnly, vfs: vfs)
             try Migrator(database: database).refuseForeign()
         }
     }
 
-    private func configure(
+    func configure(
         _ database: Database, synchronous: String, expecting: String, cacheKilobytes: Int
     ) throws {
         let mode = try database.setPragma("journal_mode", "WAL")
@@ -93,8 +96,10 @@ struct DatabaseOpening {
             let unclean = try meta.read(.open) == 1
             let result = try database.check(full: unclean, within: unclean ? fullCheckLimit : quickCheckLimit)
             if case .damaged(let findings) = result {
+                // A page that could not be read is told among the findings, but it is the medium that failed.
+                let isUnread = findings.contains { $0.contains("get page") || $0.contains("get the page") }
                 throw StoreError(
-                    kind: .corrupt, operation: "check the database", path: path,
+                    kind: isUnread ? .io : .corrupt, operation: "check the database", path: path,
                     message: findings.first ?? "the check failed")
             }
             try meta.write(.open, 1)
@@ -115,7 +120,7 @@ struct DatabaseOpening {
             return try openProbed()
         } catch {
             guard error.code.primary == .cantOpen || error.code.primary == .readOnly else { throw error }
-            guard !directory.hasLog else {
+            guard !directory.hasLog, !directory.hasJournal else {
                 throw StoreError(
                     kind: .readOnly, operation: "open the database to read", path: path,
                     message: "its log can't be read without write access to the directory",

@@ -47,6 +47,8 @@ struct StateDirectory {
 
     var hasDatabase: Bool { access(databasePath, F_OK) == 0 }
     var hasLog: Bool { access(databasePath + "-wal", F_OK) == 0 }
+    /// Only while a database is being made: from then on it has a write-ahead log.
+    var hasJournal: Bool { access(databasePath + "-journal", F_OK) == 0 }
 
     // MARK: Damaged databases
 
@@ -59,7 +61,8 @@ struct StateDirectory {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasPrefix(Schema.fileName + ".corrupt-"), !name.hasSuffix("-wal"), !name.hasSuffix("-shm")
+            if name.hasPrefix(Schema.fileName + ".corrupt-"),
+                !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
             {
                 names.append(name)
             }
@@ -72,7 +75,7 @@ struct StateDirectory {
         var name = "\(Schema.fileName).corrupt-\(now.milliseconds)"
         while access(path + "/" + name, F_OK) == 0 { name += "x" }
         // The log first: a database without its log is the worse half to find alone.
-        for suffix in ["-wal", "-shm", ""] {
+        for suffix in ["-wal", "-shm", "-journal", ""] {
             let from = databasePath + suffix
             guard access(from, F_OK) == 0 else { continue }
             guard rename(from, path + "/" + name + suffix) == 0 else {

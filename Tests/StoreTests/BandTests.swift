@@ -1,0 +1,72 @@
+import BandProfile
+import GatewayModel
+import Testing
+
+@testable import Store
+
+@Suite struct BandTests {
+    let fixture: StoreFixture
+    let store: Store
+    let address = StoreFixture.address
+    let device = StoreFixture.device
+
+    init() throws {
+        fixture = try StoreFixture()
+        store = try fixture.open()
+    }
+
+    @Test func whatTheFileSaysWinsOverACommand() async throws {
+        try await store.adopt(address: address, device: device, mode: .observe, name: nil, configured: false)
+        try await store.adopt(address: address, device: device, mode: .own, name: "B", configured: true)
+        try await store.adopt(address: address, device: device, mode: .observe, name: nil, configured: false)
+        #expect(
+            try await store.adoptedBands()
+                == [AdoptedBand(address: address, device: device, mode: .own, name: "B", configured: true)])
+        // Gone from the file, it stays adopted by the command.
+        try await store.clearConfigured()
+        #expect(try await store.adoptedBands().map(\.configured) == [false])
+        try await store.forget(address)
+        #expect(try await store.adoptedBands().isEmpty)
+        #expect(try await store.bandStatuses().map(\.adopted) == [false])
+    }
+
+    @Test func anAddressWithANewDeviceIDLeavesTheOldOnesRows() async throws {
+        try await store.adopt(address: address, device: device, mode: .own, name: nil, configured: true)
+        _ = try await store.commit(chunk(1...3), of: device, clock: reading())
+        let renamed = try #require(DeviceID("ward-7"))
+        try await store.adopt(address: address, device: renamed, mode: .own, name: nil, configured: true)
+        #expect(try await store.adoptedBands().map(\.device) == [renamed])
+        #expect(try await store.bandStatuses().map(\.stored) == [3, 0])
+    }
+
+    @Test func contactsAndProblemsShowInTheStatus() async throws {
+        try await store.adopt(address: address, device: device, mode: .own, name: nil, configured: true)
+        let time = fixture.clock.now
+        try await store.noteContact(
+            device,
+            ContactNote(time: time, mtu: 247, battery: 80, firmware: "1.2", name: "B", info: info(1, 40)))
+        try await store.noteContact(device, ContactNote(time: time))
+        _ = try await store.commit(chunk(1...3), of: device, clock: reading())
+        let problem = Problem(code: "mtu", text: "small", remedy: "set it")
+        try await store.setProblem(device: device, problem)
+        fixture.clock.advance(milliseconds: 60_000)
+        try await store.setProblem(device: device, problem)
+        let status = try #require(try await store.bandStatuses().first)
+        #expect(status.mtu == 247)
+        #expect(status.battery == 80)
+        #expect(status.firmware == "1.2")
+        #expect(status.name == "B")
+        #expect(status.lastContact == time)
+        #expect(status.newestSeq == 40)
+        #expect(status.nextSeq == 4)
+        #expect(status.ring == StoreFixture.ring)
+        #expect(status.newestRecordedAt == (try fixture.samples().last?.recordedAt))
+        #expect(status.pending == 3)
+        #expect(status.problem?.since == time)
+        #expect(try fixture.reader().status() == [status])
+        try await store.setProblem(device: device, nil)
+        #expect(try await store.bandStatuses().first?.problem == nil)
+        try await store.setProblem(device: nil, problem)
+        #expect(try await store.gatewayProblem()?.code == "mtu")
+    }
+}
