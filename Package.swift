@@ -71,7 +71,7 @@ let adapters: [Target] = [
     library(
         "Gateway",
         [
-            "BlueZ", "Store", "Uplink", "GatewayBus", "Systemd", "INIFile", "HistorySync",
+            "BlueZ", "BlueZModel", "DBus", "Store", "Uplink", "GatewayBus", "Systemd", "HistorySync",
             "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
 ]
@@ -121,6 +121,9 @@ let unitTests: [Target] = [
 ]
 
 let systemTests: [Target] = [
+    tests(
+        "CommandLineSystemTests",
+        ["bandferry", "GatewayBus", "Store", "GatewayModel", "BandProfile", "CommandLineText"]),
     tests("BandSimulatorSystemTests", ["BandSimulator", "DBus"]),
     tests("BlueZSystemTests", ["BlueZ", "BandSimulator", "DBus"]),
     tests("GatewaySystemTests", ["Gateway", "BandSimulator", "Store", "IngestService"]),

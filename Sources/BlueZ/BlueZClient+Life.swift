@@ -66,6 +66,11 @@ extension BlueZClient {
         eventSink.finish()
     }
 
+    /// For a watchdog: returns when this queue and the bus have answered, or there is no bus to ask.
+    public func roundTrip() async {
+        _ = try? await connection?.owner(of: BlueZName.service)
+    }
+
     private func stopConnection() async {
         let connection = connection
         forgetService(why: .busGone)

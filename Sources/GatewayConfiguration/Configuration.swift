@@ -5,7 +5,7 @@ import GatewayModel
 public struct Configuration: Equatable, Sendable {
     public var stateDirectory = "/var/lib/bandferry"
     /// Nil = the first adapter that is powered.
-    public var adapter: AdapterChoice?
+    public var adapter: BluetoothAddress?
     /// Between two syncs of a band that is in range.
     public var syncInterval: Duration = .seconds(900)
     public var logLevel = LogDetail.info
@@ -19,12 +19,6 @@ public struct Configuration: Equatable, Sendable {
     public init() {}
 
     public func band(_ address: BluetoothAddress) -> ConfiguredBand? { bands.first { $0.address == address } }
-}
-
-public enum AdapterChoice: Equatable, Sendable {
-    case address(BluetoothAddress)
-    /// `hci0`: the name may change with the order of plugging.
-    case name(String)
 }
 
 /// The words are syslog's.

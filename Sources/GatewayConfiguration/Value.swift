@@ -25,14 +25,12 @@ enum Value {
         return number
     }
 
-    static func adapter(_ text: String) throws(Refusal) -> AdapterChoice {
-        if let address = BluetoothAddress(text) { return .address(address) }
-        if text.hasPrefix("hci"), text.count > 3, text.utf8.count <= 8, UInt16(text.dropFirst(3)) != nil {
-            return .name(text)
-        }
+    /// By address, never as `hci0`: that name may change with the order of plugging.
+    static func adapter(_ text: String) throws(Refusal) -> BluetoothAddress {
+        if let address = BluetoothAddress(text) { return address }
         throw Refusal(
-            "\(quoted(text)) is no adapter; "
-                + "write its address (bluetoothctl list shows it) or a name such as hci0")
+            "\(quoted(text)) is no adapter's address; write it as `bluetoothctl list` shows it, such as "
+                + "00:1A:7D:DA:71:13")
     }
 
     static func label(_ text: String) throws(Refusal) -> String {

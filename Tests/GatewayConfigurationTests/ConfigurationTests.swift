@@ -49,7 +49,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             """
             [gateway]
             state_directory = /srv/bands
-            adapter = hci1
+            adapter = 00:1A:7D:DA:71:13
             sync_interval = 60
             log_level = debug
             [bands]
@@ -66,7 +66,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             """
         ).configuration
         #expect(configuration.stateDirectory == "/srv/bands")
-        #expect(configuration.adapter == .name("hci1"))
+        #expect(configuration.adapter == BluetoothAddress("00:1A:7D:DA:71:13"))
         #expect(configuration.syncInterval == .seconds(60))
         #expect(configuration.logLevel == .debug)
         #expect(configuration.adoptsAny)
@@ -180,8 +180,8 @@ struct BadLine: Sendable, CustomTestStringConvertible {
 private let badLines: [BadLine] = [
     BadLine("[gateway]\nstate_directory = bands\n", 2, "state_directory", "absolute path"),
     BadLine("[gateway]\nstate_directory =\n", 2, "state_directory", "absolute path"),
-    BadLine("[gateway]\nadapter = usb0\n", 2, "adapter", "hci0"),
-    BadLine("[gateway]\nadapter = hci\n", 2, "adapter", "hci0"),
+    BadLine("[gateway]\nadapter = usb0\n", 2, "adapter", "bluetoothctl list"),
+    BadLine("[gateway]\nadapter = hci0\n", 2, "adapter", "bluetoothctl list"),
     BadLine("[gateway]\nsync_interval = 0\n", 2, "sync_interval", "from 1 to 86400"),
     BadLine("[gateway]\nsync_interval = 15 min\n", 2, "sync_interval", "seconds"),
     BadLine("[gateway]\nsync_interval = -5\n", 2, "sync_interval", "from 1"),

@@ -1,0 +1,184 @@
+import BandProfile
+import DBus
+import GatewayBus
+import GatewayConfiguration
+import GatewayModel
+import Store
+import Systemd
+
+/// The gateway as a whole: opens the store, runs what needs it, shows its status, answers commands, stops cleanly.
+///
+/// While the store can't be opened it stays up, says so, and touches no band.
+public actor GatewayDaemon {
+    private let settings: GatewaySettings
+    private let lock: StateDirectoryLock
+    private let changes = WakeGate()
+    private let stopGate = WakeGate()
+    private var isStopping = false
+    private var running: RunningGateway?
+    private var busService: GatewayBusService?
+    /// Of the gateway as such; bands and upload have their own.
+    private var storeProblem: Problem?
+    private var busProblem: Problem?
+
+    /// Throws when another daemon has the state directory, or it can't be used.
+    public init(settings: GatewaySettings) throws {
+        self.settings = settings
+        lock = try StateDirectoryLock.acquire(directory: settings.configuration.stateDirectory)
+    }
+
+    /// Returns after `stop`, with everything ended.
+    public func run() async {
+        let publishing = Task { await publishChanges() }
+        await openBusService()
+        let watchdog = Task { await keepWatchdog() }
+        var isFirstTry = true
+        while !isStopping {
+            await keepStoreOpen()
+            if isFirstTry { ServiceManager.ready(status: "Running") }
+            isFirstTry = false
+            await stopGate.wait(atMost: .seconds(5))
+        }
+        ServiceManager.stopping(status: "Stopping")
+        await running?.stop()
+        watchdog.cancel()
+        publishing.cancel()
+        await busService?.close()
+        settings.log.notice("stopped")
+    }
+
+    public func stop() {
+        isStopping = true
+        stopGate.signal()
+    }
+
+    // MARK: the store
+
+    /// Opens it, or opens it again after it broke; what can't be opened now is tried again at the next call.
+    private func keepStoreOpen() async {
+        if let running {
+            guard await running.hasLostStore() else { return }
+            self.running = nil
+            await running.stop()
+        }
+        do {
+            let store = try Store.open(
+                directory: settings.configuration.stateDirectory, now: settings.clock.wall)
+            let running = try await RunningGateway(settings: settings, store: store) { [changes] in changes.signal() }
+            self.running = running
+            storeProblem = nil
+            await running.start()
+        } catch {
+            let problem = Problem.unexpected(error)
+            if storeProblem?.code != problem.code {
+                settings.log.error(
+                    "the database can't be opened: no band is synced", [("error", .error(error))])
+            }
+            storeProblem = problem
+        }
+        changes.signal()
+    }
+
+    // MARK: org.bandferry
+
+    private func openBusService() async {
+        do {
+            let service = try await GatewayBusService.open(
+                settings.bus, commands: self, status: await status())
+            busService = service
+            busProblem = problem(of: await service.takeName())
+        } catch {
+            busProblem = .busUnavailable(error)
+        }
+        if let busProblem {
+            settings.log.warning(
+                "the command line can't reach this daemon over the bus",
+                [("reason", .text(busProblem.text)), ("remedy", .text(busProblem.remedy))])
+        }
+    }
+
+    private func problem(of outcome: GatewayBusService.NameOutcome) -> Problem? {
+        switch outcome {
+        case .owned: nil
+        case .taken: .busNameTaken
+        case .notPermitted(let file): .busPolicyMissing(file)
+        case .failed(let error): .busUnavailable(error)
+        }
+    }
+
+    private func publishChanges() async {
+        while !Task.isCancelled {
+            await changes.wait(atMost: .seconds(5))
+            guard !Task.isCancelled else { return }
+            await busService?.publish(await status())
+            // Whatever came meanwhile goes out together.
+            try? await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
+    private func status() async -> GatewayStatus {
+        var status = GatewayStatus(
+            version: settings.version, stateDirectory: settings.configuration.stateDirectory, running: true)
+        status.uploadURL = settings.configuration.upload?.url
+        status.problems = [storeProblem, busProblem].compactMap { $0 }
+        await running?.fill(&status)
+        return status
+    }
+
+    // MARK: the watchdog
+
+    /// Pings only after a round trip through every part that must be alive. sd_watchdog_enabled(3).
+    private func keepWatchdog() async {
+        guard let interval = ServiceManager.watchdogInterval else { return }
+        while !Task.isCancelled {
+            await running?.roundTrip()
+            guard !Task.isCancelled else { return }
+            ServiceManager.watchdog()
+            try? await Task.sleep(for: interval / 3)
+        }
+    }
+}
+
+/// Everything that a daemon is started with.
+public struct GatewaySettings: Sendable {
+    public var configuration: Configuration
+    public var configurationFile: String
+    public var bus: BusAddress
+    public var version: String
+    public var log: Log
+    public var clock: HostClock
+
+    public init(
+        configuration: Configuration, configurationFile: String, bus: BusAddress = .system, version: String,
+        log: Log, clock: HostClock = .system()
+    ) {
+        self.configuration = configuration
+        self.configurationFile = configurationFile
+        self.bus = bus
+        self.version = version
+        self.log = log
+        self.clock = clock
+    }
+}
+
+// MARK: commands
+
+extension GatewayDaemon: GatewayCommands {
+    private func ready() throws -> RunningGateway {
+        guard let running else {
+            let problem = storeProblem ?? .stopping
+            throw CommandFailure(.notReady, "\(problem.text) \(problem.remedy)")
+        }
+        return running
+    }
+
+    public func scan(seconds: Int) async throws -> [SeenBand] { try await ready().scan(seconds: seconds) }
+
+    public func adopt(_ request: AdoptRequest) async throws { try await ready().adopt(request) }
+
+    public func forget(_ address: BluetoothAddress) async throws { try await ready().forget(address) }
+
+    public func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> [SyncReport] {
+        try await ready().sync(address, noAck: noAck)
+    }
+}

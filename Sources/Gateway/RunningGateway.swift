@@ -1,0 +1,348 @@
+import BandProfile
+import BlueZ
+import BlueZModel
+import GatewayBus
+import GatewayConfiguration
+import GatewayModel
+import Store
+import Synchronization
+import Systemd
+import Uplink
+
+/// Everything that needs the store: the bands, the upload, BlueZ.
+actor RunningGateway {
+    private let settings: GatewaySettings
+    private let store: Store
+    private let blueZ: BlueZClient
+    private let uploader: Uploader?
+    private let parts: GatewayParts
+    private var keepers: [BluetoothAddress: BandKeeper] = [:]
+    /// Bands that may pair with this gateway.
+    private let adopted = AddressSet()
+    private var tasks: [Task<Void, Never>] = []
+    private var bluetoothProblem: Problem?
+    private var isStopping = false
+
+    init(settings: GatewaySettings, store: Store, changed: @escaping @Sendable () -> Void) async throws {
+        self.settings = settings
+        self.store = store
+        let configuration = settings.configuration
+        blueZ = BlueZClient(bus: settings.bus, adapter: configuration.adapter) { [log = settings.log] text, fields in
+            log.info("bluetooth", [("text", .text(text))] + fields.map { ($0.0, .text($0.1)) })
+        }
+        let relay = ServerStateRelay()
+        uploader = configuration.upload.map { upload in
+            Uploader(
+                settings: Uplink.UploadSettings(
+                    url: upload.url, tokenFile: upload.tokenFile, authorityFile: upload.caFile),
+                stateDirectory: configuration.stateDirectory,
+                log: { UploadLog(log: settings.log).write($0) },
+                serverState: { device, state in relay.give(device, state) })
+        }
+        let resolver = QuestionResolver(store: store, uploader: uploader, log: settings.log, changed: changed)
+        relay.connect { device, state in await resolver.apply(state, to: device) }
+        parts = GatewayParts(
+            blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log), turn: RadioTurn(), store: store,
+            resolver: resolver, clock: settings.clock, log: settings.log, syncInterval: configuration.syncInterval,
+            changed: changed, uploadWake: { [uploader] in uploader?.wake() })
+        try await store.clearConfigured()
+        for band in configuration.bands {
+            try await store.adopt(
+                address: band.address, device: band.device, mode: band.mode, name: band.name, configured: true)
+        }
+    }
+
+    func start() async {
+        await parts.resolver.start { [weak self] device, ring, seq in
+            await self?.ackPointRaised(device, ring, seq)
+        }
+        uploader?.start()
+        await connectBlueZ()
+        tasks.append(Task { await follow(blueZ.events) })
+        if settings.configuration.adoptsAny { tasks.append(Task { await takeInAny() }) }
+        do {
+            for band in try await store.adoptedBands() { keep(band) }
+        } catch {
+            settings.log.error("the adopted bands could not be read", [("error", .error(error))])
+        }
+    }
+
+    /// Bands are disconnected, nothing is half done.
+    func stop() async {
+        isStopping = true
+        await withTaskGroup(of: Void.self) { group in
+            for keeper in keepers.values { group.addTask { await keeper.stop() } }
+        }
+        for task in tasks { task.cancel() }
+        await parts.resolver.stop()
+        await uploader?.stop(deadline: .seconds(5))
+        await blueZ.stop()
+        do { try await store.close() } catch {
+            settings.log.warning("the database was not closed cleanly", [("error", .error(error))])
+        }
+    }
+
+    // MARK: BlueZ
+
+    private func connectBlueZ() async {
+        do {
+            try await blueZ.start()
+            try await blueZ.registerAgent { [adopted] in adopted.contains($0) }
+            await lookAtBluetooth()
+        } catch {
+            bluetoothProblem = error.problem
+            settings.log.error("Bluetooth can't be reached", [("error", .error(error))])
+            parts.changed()
+        }
+    }
+
+    private func lookAtBluetooth() async {
+        let failure: BlueZFailure?
+        if await !blueZ.isServiceRunning {
+            failure = BlueZFailure(kind: .serviceGone, during: .start)
+        } else if await !blueZ.adapters().contains(where: \.powered) {
+            failure = BlueZFailure(kind: .notReady, during: .start)
+        } else {
+            failure = nil
+        }
+        bluetoothProblem = failure?.problem
+        parts.changed()
+    }
+
+    private func follow(_ events: AsyncStream<BlueZEvent>) async {
+        for await event in events {
+            switch event {
+            case .deviceSeen(let device):
+                await parts.scanner.heard(device.address)
+                await takeIn(device)
+            case .adaptersChanged, .bluetoothdGone:
+                await lookAtBluetooth()
+            case .bluetoothdBack:
+                await lookAtBluetooth()
+                await parts.scanner.bluetoothdIsBack()
+            case .linkLost, .deviceGone:
+                break  // Each session is told of its own link.
+            case .busLost:
+                await reconnect()
+            }
+        }
+    }
+
+    /// The bus itself went away; systemd starts it again.
+    private func reconnect() async {
+        while !isStopping, !Task.isCancelled {
+            await connectBlueZ()
+            if bluetoothProblem == nil { return await parts.scanner.bluetoothdIsBack() }
+            try? await Task.sleep(for: .seconds(3))
+        }
+    }
+
+    // MARK: bands
+
+    private func keep(_ band: AdoptedBand) {
+        guard !isStopping, keepers[band.address] == nil else { return }
+        adopted.insert(band.address)
+        let keeper = BandKeeper(band: band, parts: parts)
+        keepers[band.address] = keeper
+        Task { await keeper.start() }
+        parts.changed()
+    }
+
+    /// `adopt = any`: observed only, because an ack would take the data from whoever owns the band.
+    private func takeIn(_ device: DeviceSnapshot) async {
+        guard settings.configuration.adoptsAny, device.isBand, keepers[device.address] == nil else { return }
+        do {
+            try await store.adopt(
+                address: device.address, device: DeviceID(device.address), mode: .observe, name: device.name,
+                configured: false)
+            for band in try await store.adoptedBands() where band.address == device.address { keep(band) }
+        } catch {
+            settings.log.warning("a band could not be taken in", [("error", .error(error))])
+        }
+    }
+
+    private func takeInAny() async {
+        while !Task.isCancelled {
+            try? await parts.scanner.listen(for: .seconds(10))
+            try? await Task.sleep(for: settings.configuration.syncInterval)
+        }
+    }
+
+    private func ackPointRaised(_ device: DeviceID, _ ring: RingID, _ seq: UInt32) async {
+        for keeper in keepers.values where keeper.band.device == device {
+            await keeper.ackPointRaised(to: seq, ring: ring)
+        }
+    }
+
+    // MARK: commands
+
+    func scan(seconds: Int) async throws -> [SeenBand] {
+        do { try await parts.scanner.listen(for: .seconds(max(1, min(seconds, 120)))) } catch let failure as BlueZFailure {
+            throw CommandFailure(.notReady, "\(failure.problem.text) \(failure.problem.remedy)")
+        }
+        return await blueZ.devices().filter { $0.isBand || keepers[$0.address] != nil }.map { device in
+            SeenBand(
+                address: device.address, name: device.name, rssi: device.rssi,
+                mode: keepers[device.address]?.band.mode)
+        }
+    }
+
+    func adopt(_ request: AdoptRequest) async throws {
+        if let band = settings.configuration.band(request.address) {
+            throw CommandFailure(
+                .inConfiguration,
+                "\(band.address) is in \(settings.configurationFile), line \(band.lines.first ?? 0): change its mode there")
+        }
+        do {
+            try await store.adopt(
+                address: request.address, device: request.device ?? DeviceID(request.address), mode: request.mode,
+                name: request.name, configured: false)
+            if let old = keepers.removeValue(forKey: request.address) { await old.stop() }
+            for band in try await store.adoptedBands() where band.address == request.address { keep(band) }
+        } catch {
+            throw CommandFailure(.failed, "\(error)")
+        }
+    }
+
+    func forget(_ address: BluetoothAddress) async throws {
+        if let band = settings.configuration.band(address) {
+            throw CommandFailure(
+                .inConfiguration,
+                "\(address) is in \(settings.configurationFile): remove line \(band.lines.map(String.init).joined(separator: " and ")) and restart the daemon")
+        }
+        guard let keeper = keepers.removeValue(forKey: address) else {
+            throw CommandFailure(.notFound, "\(address) is not adopted here; `bandferry bands` lists those that are")
+        }
+        adopted.remove(address)
+        await keeper.stop()
+        do { try await store.forget(address) } catch {
+            throw CommandFailure(.failed, "\(error)")
+        }
+        // The bond and the cache go too; that BlueZ does not know the device is no failure.
+        try? await blueZ.remove(address)
+        parts.changed()
+    }
+
+    func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> [SyncReport] {
+        let chosen: [BandKeeper]
+        if let address {
+            guard let keeper = keepers[address] else {
+                throw CommandFailure(.notFound, "\(address) is not adopted here; `bandferry adopt \(address)` adopts it")
+            }
+            chosen = [keeper]
+        } else {
+            chosen = keepers.values.sorted { $0.band.address < $1.band.address }
+        }
+        let gapsBefore = try await gapCounts()
+        let results = await withTaskGroup(of: (BluetoothAddress, SyncResult).self) { group in
+            for keeper in chosen { group.addTask { (keeper.band.address, await keeper.sync(noAck: noAck)) } }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        let gapsAfter = try await gapCounts()
+        return chosen.compactMap { keeper in
+            let address = keeper.band.address
+            return results[address].map {
+                SyncReport(
+                    address: address, stored: $0.stored, gaps: (gapsAfter[address] ?? 0) - (gapsBefore[address] ?? 0),
+                    problem: $0.problem)
+            }
+        }
+    }
+
+    private func gapCounts() async throws -> [BluetoothAddress: Int] {
+        try await store.bandStatuses().reduce(into: [:]) { $0[$1.address] = $1.gaps }
+    }
+
+    // MARK: what is shown
+
+    func fill(_ status: inout GatewayStatus) async {
+        if let bluetoothProblem { status.problems.append(bluetoothProblem) }
+        if let snapshot = uploader?.snapshot {
+            status.lastUpload = snapshot.lastSuccess
+            if let problem = snapshot.problem { status.problems.append(problem) }
+        }
+        do {
+            status.bands = try await store.bandStatuses().map(withLive)
+        } catch {
+            status.problems.append(error.problem)
+        }
+    }
+
+    private func withLive(_ stored: BandStatus) -> BandStatus {
+        guard let live = keepers[stored.address]?.live.value else { return stored }
+        var band = stored
+        band.connected = live.connected
+        band.syncing = live.syncing
+        band.mtu = live.mtu ?? stored.mtu
+        band.ring = live.ring ?? stored.ring
+        band.nextSeq = live.nextSeq ?? stored.nextSeq
+        band.newestSeq = live.newestSeq ?? stored.newestSeq
+        band.problem = live.problem ?? stored.problem
+        return band
+    }
+
+    /// Returns when the bus connection, the store's queue and every keeper have answered. The upload is left out:
+    /// each of its requests has a deadline, and a slow server is no reason to restart the daemon.
+    func roundTrip() async {
+        await blueZ.roundTrip()
+        // An error is an answer too: a full disk must not look like a hang.
+        _ = try? await store.checkHealth()
+        for keeper in keepers.values { await keeper.roundTrip() }
+    }
+
+    /// True when the database broke while it was open: it has to be opened again, or restored first.
+    func hasLostStore() async -> Bool {
+        do throws(StoreError) {
+            try await store.checkHealth()
+            return false
+        } catch {
+            return error.kind == .corrupt || error.kind == .closed
+        }
+    }
+}
+
+/// Carries what the upload thread learns of a server to the actor that acts on it, in order.
+private final class ServerStateRelay: Sendable {
+    private typealias Item = (device: DeviceID, state: ServerDeviceState)
+    private let items: AsyncStream<Item>
+    private let continuation: AsyncStream<Item>.Continuation
+
+    init() {
+        // One item a device at each start; the oldest give way to newer knowledge.
+        (items, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+    }
+
+    deinit { continuation.finish() }
+
+    func give(_ device: DeviceID, _ state: ServerDeviceState?) {
+        if let state { continuation.yield((device, state)) }
+    }
+
+    func connect(_ receive: @escaping @Sendable (DeviceID, ServerDeviceState) async -> Void) {
+        let items = items
+        Task { for await item in items { await receive(item.device, item.state) } }
+    }
+}
+
+/// The upload's events as log lines.
+private struct UploadLog {
+    let log: Log
+
+    func write(_ event: UploadEvent) {
+        let fields: Log.Fields = event.fields.map { ($0.name, .text($0.value)) } + [("text", .text(event.text))]
+        switch event.level {
+        case .info: log.info("upload", fields)
+        case .notice: log.notice("upload", fields)
+        case .warning: log.warning("upload", fields)
+        }
+    }
+}
+
+/// Read by the pairing agent on the bus's queue.
+private final class AddressSet: Sendable {
+    private let addresses = Mutex<Set<BluetoothAddress>>([])
+
+    func contains(_ address: BluetoothAddress) -> Bool { addresses.withLock { $0.contains(address) } }
+    func insert(_ address: BluetoothAddress) { addresses.withLock { _ = $0.insert(address) } }
+    func remove(_ address: BluetoothAddress) { addresses.withLock { _ = $0.remove(address) } }
+}

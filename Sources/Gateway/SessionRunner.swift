@@ -1,0 +1,173 @@
+import BandProfile
+import BlueZ
+import BlueZModel
+import GatewayModel
+import HistorySync
+import Store
+import Systemd
+
+/// Runs one `HistorySession` over one link: performs its actions, brings it what happens. Decides nothing.
+actor SessionRunner {
+    /// Most notifications in one chunk: 64 x 15 records keep a commit short on an SD card.
+    static let notificationsPerChunk = 64
+
+    let inbox: SessionInbox
+    private let link: BandLink
+    private let mailbox = NotificationMailbox()
+    private let device: DeviceID
+    private let mode: BandMode
+    private let connectionID: Int64
+    private let store: Store
+    private let clock: HostClock
+    private let hooks: SessionHooks
+    private let log: BandLog
+
+    private var reading: ClockReading?
+
+    init(
+        link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, connectionID: Int64, store: Store, clock: HostClock,
+        hooks: SessionHooks, log: BandLog
+    ) {
+        self.link = link
+        self.inbox = inbox
+        self.device = device
+        self.mode = mode
+        self.connectionID = connectionID
+        self.store = store
+        self.clock = clock
+        self.hooks = hooks
+        self.log = log
+    }
+
+    /// Runs to the end; every session has one, since each wait has a deadline.
+    func run() async -> (end: SessionEnd, summary: SessionSummary) {
+        mailbox.setWaker { [inbox] in inbox.wake() }
+        var session = HistorySession(mode: mode)
+        var answers: [SessionEvent] = [.started(takenOver: link.wasAlreadyConnected)]
+        while true {
+            let event = answers.isEmpty ? await next(session) : answers.removeFirst()
+            for action in session.handle(event, at: clock.monotonic()) {
+                if case .finish(let end) = action { return (end, session.summary) }
+                if let answer = await perform(action) { answers.append(answer) }
+            }
+            if let position = session.position { hooks.progressed(position.ring, position.nextSeq, position.newestSeq) }
+        }
+    }
+
+    private func next(_ session: HistorySession) async -> SessionEvent {
+        while true {
+            let news = inbox.take()
+            if news.stop { return .stopRequested }
+            if let seq = news.ackPoint { return .ackPointRaised(seq) }
+            if session.wantsNotifications {
+                let taken = mailbox.take(max: Self.notificationsPerChunk)
+                if taken.dropped > 0 { log.notificationsDropped(taken.dropped) }
+                if !taken.run.isEmpty { return .notifications(taken.run.notifications) }
+                if taken.ended { return .linkLost }
+            }
+            if news.linkLost { return .linkLost }
+            let now = clock.monotonic()
+            if let deadline = session.deadline, deadline <= now { return .deadlinePassed }
+            await inbox.wait(until: session.deadline, now: now)
+        }
+    }
+
+    // MARK: actions
+
+    private func perform(_ action: SessionAction) async -> SessionEvent? {
+        do {
+            switch action {
+            case .readInfo: return .infoRead(try await bonded { try await link.readInfo() })
+            case .loadProgress(let info): return .progressLoaded(try await progress(info))
+            case .readClock: return .clockRead(try await readClock())
+            case .subscribe:
+                try await bonded { try await link.subscribe(into: mailbox) }
+                return .subscribed
+            case .write(let command): return try await write(command)
+            case .commit(let chunk): return .committed(try await commit(chunk))
+            case .ack(let seq):
+                // A lost ack is repeated; nothing waits for it.
+                await link.ack(seq)
+                log.acked(seq)
+                return nil
+            case .recordTry(let ring, let seq, let unreadable):
+                return .tryRecorded(
+                    try await store.recordFailedTry(
+                        device, ring: ring, seq: seq, unreadable: unreadable, connection: connectionID))
+            case .rewind(let ring, let seq):
+                try await store.rewind(device, ring: ring, to: seq)
+                return .rewound
+            case .note(let note):
+                log.note(note)
+                return nil
+            case .finish:
+                return nil
+            }
+        } catch let failure as BlueZFailure {
+            return .failed(.link(failure.problem))
+        } catch let error as StoreError {
+            return .failed(.store(error.problem))
+        } catch {
+            return .failed(.link(.unexpected(error)))
+        }
+    }
+
+    private func progress(_ info: RingInfo) async throws -> RingProgress {
+        await hooks.ringSeen(info)
+        return try await store.progress(of: device, info: info)
+    }
+
+    private func write(_ command: ControlPointCommand) async throws -> SessionEvent {
+        do {
+            try await bonded { try await link.writeControlPoint(command.encoded) }
+            return .controlPointAnswered(nil)
+        } catch let failure as BlueZFailure {
+            guard case .applicationError(let code) = failure.kind, let refusal = ControlPointError(rawValue: code)
+            else { throw failure }
+            return .controlPointAnswered(refusal)
+        }
+    }
+
+    /// A band may ask for a bond for any characteristic: pairs then, and tries once more.
+    private func bonded<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let failure as BlueZFailure where failure.kind == .notPaired {
+            try await link.pairIfNeeded()
+            return try await body()
+        }
+    }
+
+    /// The band's time was taken somewhere between the call and its answer: the middle, give or take half.
+    private func readClock() async throws -> ClockReading? {
+        let before = clock.monotonic()
+        let bytes = try await bonded { try await link.readClock() }
+        let after = clock.monotonic()
+        let wallAfter = clock.wall()
+        guard let band = try? BandClock(decoding: bytes) else { return nil }
+        let half = (after.milliseconds - before.milliseconds + 1) / 2
+        let fresh = ClockReading(
+            clockID: band.clockID, bandTimeMilliseconds: band.timeMilliseconds,
+            hostTime: Timestamp(milliseconds: wallAfter.milliseconds - half),
+            hostMonotonicMilliseconds: after.milliseconds - half, bootID: clock.bootID,
+            boundMilliseconds: Int(half), bandSecondsSinceBoot: band.secondsSinceBoot)
+        reading = fresh
+        return fresh
+    }
+
+    private func commit(_ chunk: Chunk) async throws -> CommitOutcome {
+        let outcome = try await store.commit(chunk, of: device, clock: reading)
+        log.committed(chunk, outcome)
+        hooks.committed(chunk)
+        return outcome
+    }
+}
+
+/// How a session tells the rest of the gateway what it did. Called from the session: must return at once,
+/// `ringSeen` aside.
+struct SessionHooks: Sendable {
+    /// Before the store is asked: a ring never seen here may be known to the server.
+    var ringSeen: @Sendable (RingInfo) async -> Void
+    var progressed: @Sendable (RingID, _ nextSeq: UInt32, _ newestSeq: UInt32) -> Void
+    var committed: @Sendable (Chunk) -> Void
+}
