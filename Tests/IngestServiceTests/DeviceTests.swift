@@ -1,0 +1,218 @@
+import Foundation
+import IngestAPI
+import Testing
+
+@testable import IngestService
+
+@Suite struct DeviceTests {
+    @Test func aDeviceShowsItsRingsCountsTimesAndVersions() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            _ = try await client.store(
+                batch(
+                    [sample(1, at: 100), sample(2, .steps, at: 50, version: 4)], device: "d",
+                    completeThrough: 2))
+            server.clock.advance(seconds: 60)
+            _ = try await client.store(
+                batch([sample(1, at: 900), sample(1, at: 900)], device: "d", ring: "0000000a"))
+            let state: DeviceState = try await client.get("/v1/devices/d").read()
+            let start = server.clock.now.milliseconds
+            #expect(
+                state
+                    == DeviceState(
+                        deviceID: "d",
+                        rings: [
+                            RingState(
+                                ring: "b5e5d00d", completeThrough: 2, ackSeq: ["heart_rate": 1, "steps": 2],
+                                firstSeen: APITime(milliseconds: start - 60_000)),
+                            RingState(
+                                ring: "0000000a", completeThrough: nil, ackSeq: ["heart_rate": 1],
+                                firstSeen: APITime(milliseconds: start)),
+                        ], maxVersion: 4, firstRecordedAt: APITime(milliseconds: 50_000),
+                        lastRecordedAt: APITime(milliseconds: 900_000),
+                        counts: ["heart_rate": 2, "steps": 1],
+                        status: nil))
+            let list: DeviceList = try await client.get("/v1/devices").read()
+            #expect(list.devices == [state])
+        }
+    }
+
+    @Test func correctionsMoveTheTimesAndRaiseTheVersion() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            _ = try await client.store(batch([sample(1, at: 100)], device: "d"))
+            _ = try await client.store(batch([sample(1, at: 200, version: 7)], device: "d"))
+            let state: DeviceState = try await client.get("/v1/devices/d").read()
+            #expect(state.maxVersion == 7)
+            #expect(state.firstRecordedAt == APITime(milliseconds: 200_000))
+            #expect(state.counts == ["heart_rate": 1])
+        }
+    }
+
+    @Test func anUnknownDeviceIs404() async throws {
+        try await TestServer.run { server in
+            for path in [
+                "/v1/devices/d", "/v1/devices/d/ranges?by=day", "/v1/devices/d/gaps",
+                "/v1/samples?device_id=d",
+                "/v1/devices/a%20b", "/v1/devices/a%2Fb",
+            ] {
+                let reply = try await server.client().get(path)
+                #expect(reply.status == 404)
+                #expect(reply.code == "unknown_device")
+            }
+        }
+    }
+
+    @Test func rangesCountEachRingTypeAndDay() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            let day: Int64 = 86_400
+            _ = try await client.store(
+                batch([
+                    sample(1, at: -1), sample(2, at: 0), sample(3, at: day - 1), sample(4, at: day),
+                    sample(5, .steps, at: day),
+                ]))
+            let list: RangeList = try await client.get("/v1/devices/band_F0F1F2F3F4F5/ranges?by=day").read()
+            func range(_ type: APISampleType, _ day: String, _ count: Int, _ low: UInt32, _ high: UInt32)
+                -> DayRange
+            {
+                DayRange(ring: "b5e5d00d", type: type, day: day, count: count, minSeq: low, maxSeq: high)
+            }
+            #expect(
+                list.ranges == [
+                    range(.heartRate, "1969-12-31", 1, 1, 1), range(.heartRate, "1970-01-01", 2, 2, 3),
+                    range(.heartRate, "1970-01-02", 1, 4, 4), range(.steps, "1970-01-02", 1, 5, 5),
+                ])
+            #expect(try await client.get("/v1/devices/band_F0F1F2F3F4F5/ranges?by=hour").status == 400)
+        }
+    }
+
+    @Test func gapsAreIdempotentByRingAndFirstSeq() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            let path = "/v1/devices/d/gaps"
+            let gap = APIGap(
+                ring: "b5e5d00d", firstSeq: 10, lastSeq: nil, after: APITime(milliseconds: 1), before: nil,
+                cause: .reformatted)
+            let other = APIGap(ring: "0000000a", firstSeq: 10, lastSeq: 12, cause: .overwritten)
+            func put(_ gaps: [APIGap]) async throws -> Reply {
+                try await client.send(.put, path, APIJSON.encode(GapList(gaps: gaps)))
+            }
+            func stored() async throws -> [APIGap] { try await client.get(path).read(GapList.self).gaps }
+            for _ in 0..<2 {
+                let reply = try await put([gap, other])
+                #expect(reply.status == 200)
+                #expect(try reply.read(GapList.self).gaps == [gap, other])
+                #expect(try await stored() == [other, gap])
+            }
+            var longer = gap
+            longer.lastSeq = 20
+            longer.cause = .unreadable
+            longer.healedAt = APITime(milliseconds: 5)
+            _ = try await put([longer])
+            #expect(try await stored() == [other, longer])
+            // A gateway that does not know yet can't make a healed gap a wound again.
+            var late = longer
+            late.healedAt = nil
+            _ = try await put([late])
+            #expect(try await stored() == [other, longer])
+        }
+    }
+
+    @Test(arguments: [
+        "", "{}", #"{"gaps":{}}"#, #"{"gaps":[{"ring":"b5e5d00d","first_seq":1}]}"#,
+        #"{"gaps":[{"ring":"b5e5d00d","first_seq":1,"cause":"bad luck"}]}"#,
+        #"{"gaps":[{"ring":"x","first_seq":1,"cause":"unreadable"}]}"#,
+        #"{"gaps":[{"ring":"b5e5d00d","first_seq":0,"cause":"unreadable"}]}"#,
+        #"{"gaps":[{"ring":"b5e5d00d","first_seq":3,"last_seq":2,"cause":"unreadable"}]}"#,
+        #"{"gaps":[{"ring":"b5e5d00d","first_seq":3,"after":"today","cause":"unreadable"}]}"#,
+    ])
+    func aGapThatIsNotOneIsMalformedAndNothingIsKept(_ body: String) async throws {
+        try await TestServer.run { server in
+            let reply = try await server.client().put("/v1/devices/d/gaps", body)
+            #expect(reply.status == 400)
+            #expect(reply.code == "malformed")
+            #expect(try server.count("devices") == 0)
+        }
+    }
+
+    @Test func aStatusIsShownWithItsDevice() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            let report = DeviceReport(
+                lastContact: APITime(milliseconds: 5), batteryPercent: 80, firmware: "1.2 \"x\"",
+                newestSeq: 9,
+                newestRecordedAt: nil, unsent: 3)
+            let reply = try await client.send(.put, "/v1/devices/d/status", APIJSON.encode(report))
+            #expect(reply.status == 200)
+            #expect(try await client.get("/v1/devices/d").read(DeviceState.self).status == report)
+            #expect(try await client.put("/v1/devices/d/status", "{}").status == 200)
+            #expect(try await client.get("/v1/devices/d").read(DeviceState.self).status == DeviceReport())
+            for bad in [#"{"battery_percent":101}"#, #"{"unsent":-1}"#, #"{"last_contact":"x"}"#, "[]"] {
+                #expect(try await client.put("/v1/devices/d/status", bad).status == 400)
+            }
+        }
+    }
+
+    @Test func oneGatewayHoldsTheLeaseUntilItEnds() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            let path = "/v1/devices/d/lease"
+            func ask(_ gateway: String, _ seconds: Int = 60) async throws -> Reply {
+                try await client.put(path, #"{"gateway_id":"\#(gateway)","ttl_s":\#(seconds)}"#)
+            }
+            let start = server.clock.now.milliseconds
+            let first: LeaseAnswer = try await ask("g1").read()
+            #expect(first == LeaseAnswer(holder: "g1", expiresAt: APITime(milliseconds: start + 60_000)))
+            let refused = try await ask("g2")
+            #expect(refused.status == 409)
+            #expect(refused.code == "lease_held")
+            #expect(try refused.read(LeaseAnswer.self) == first)
+            server.clock.advance(seconds: 59)
+            // The holder extends it.
+            #expect(
+                try await ask("g1").read(LeaseAnswer.self).expiresAt == APITime(milliseconds: start + 119_000)
+            )
+            server.clock.advance(seconds: 59)
+            #expect(try await ask("g2").status == 409)
+            server.clock.advance(seconds: 1)
+            #expect(try await ask("g2").status == 200)
+            // Only the holder gives it back; doing so twice is fine.
+            #expect(
+                try await client.send(.delete, path + "?gateway_id=g1").read(LeaseAnswer.self).holder == "g2")
+            for _ in 0..<2 {
+                let reply = try await client.send(.delete, path + "?gateway_id=g2")
+                #expect(reply.status == 200)
+                #expect(try reply.read(LeaseAnswer.self) == LeaseAnswer(holder: nil, expiresAt: nil))
+            }
+            #expect(try await ask("g3").status == 200)
+            for bad in [#"{"gateway_id":"g","ttl_s":0}"#, #"{"gateway_id":"","ttl_s":5}"#, #"{"ttl_s":5}"#] {
+                #expect(try await client.put(path, bad).status == 400)
+            }
+            #expect(try await client.send(.delete, path).status == 400)
+            #expect(try await client.send(.delete, "/v1/devices/none/lease?gateway_id=g").status == 404)
+        }
+    }
+
+    @Test func personsAreKeptAsPut() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            #expect(try await client.get("/v1/persons/p%201").status == 404)
+            let record = PersonRecord(
+                label: "bed 4", zones: [.init(zone: "Asia/Kolkata", from: APITime(milliseconds: 0))])
+            #expect(try await client.send(.put, "/v1/persons/p%201", APIJSON.encode(record)).status == 200)
+            #expect(try await client.get("/v1/persons/p%201").read(PersonRecord.self) == record)
+            #expect(try await client.put("/v1/persons/p%201", #"{"zones":[]}"#).status == 200)
+            #expect(
+                try await client.get("/v1/persons/p%201").read(PersonRecord.self) == PersonRecord(zones: []))
+            for bad in [
+                #"{"zones":[{"zone":"a b","from":"2026-01-01T00:00:00Z"}]}"#, #"{"zones":[{"zone":"UTC"}]}"#,
+            ] {
+                #expect(try await client.put("/v1/persons/q", bad).status == 400)
+            }
+            // Named by a sample only: nothing was put.
+            _ = try await client.store(batch([sample(1, person: .assigned("r"))]))
+            #expect(try await client.get("/v1/persons/r").status == 404)
+        }
+    }
+}

@@ -1,0 +1,309 @@
+import Dispatch
+import Foundation
+import HTTPServer
+import Synchronization
+import Testing
+
+/// libmicrohttpd behind its wrapper: limits, hostile clients and the stop.
+@Suite struct HTTPServerTests {
+    private func run(
+        limits: HTTPLimits = HTTPLimits(bodyBytes: 1000), handler: @escaping HTTPServer.Handler = Self.echo,
+        _ body: @escaping @Sendable (UInt16) throws -> Void
+    ) async throws {
+        let server = try HTTPServer.start(address: ListenAddress(), limits: limits, handler: handler)
+        let port = server.address.port
+        // Raw sockets block: not on Swift's shared pool.
+        let result = await withCheckedContinuation { continuation in
+            DispatchQueue(label: "raw").async { continuation.resume(returning: Result { try body(port) }) }
+        }
+        await server.stop(within: .seconds(2))
+        try result.get()
+    }
+
+    /// Says what it saw.
+    private static let echo: HTTPServer.Handler = { request in
+        let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
+        let path = request.path.joined(separator: "|")
+        return ServerResponse(
+            status: 200, contentType: "text/plain",
+            body: Array("<\(request.method) \(path) ?\(query) \(request.body.count)>".utf8))
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/1.1", "<GET  ? 0>"),
+        ("GET /a/b%2Fc/ HTTP/1.1", "<GET a|b/c| ? 0>"),
+        ("GET /a?x=1&y=%2B+z&x HTTP/1.1", "<GET a ?x=1;y=+ z;x= 0>"),
+        ("GET /%C3%A9 HTTP/1.1", "<GET é ? 0>"),
+        ("OPTIONS /a HTTP/1.1", "<OPTIONS a ? 0>"),
+        ("GET /a%zz HTTP/1.1", "HTTP/1.1 400"),
+        ("GET /a%ff HTTP/1.1", "HTTP/1.1 400"),
+        ("GET /a?x=%f HTTP/1.1", "HTTP/1.1 400"),
+        ("GET /%00 HTTP/1.1", "<GET \u{0} ? 0>"),
+    ])
+    func aTargetIsTakenApart(_ line: String, _ expected: String) async throws {
+        try await run { port in
+            let connection = try RawConnection(port: port)
+            connection.write("\(line)\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(connection.read().contains(expected))
+        }
+    }
+
+    @Test func aBodyIsLimitedHoweverItComes() async throws {
+        try await run { port in
+            for (size, expected) in [(0, "200"), (1000, "200"), (1001, "413"), (20_000, "413")] {
+                let plain = try RawConnection(port: port)
+                plain.write(
+                    "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n")
+                plain.write([UInt8](repeating: 120, count: size))
+                #expect(plain.read().hasPrefix("HTTP/1.1 \(expected)"), "length \(size)")
+                let chunked = try RawConnection(port: port)
+                chunked.write(
+                    "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n")
+                if size > 0 {
+                    chunked.write(String(size, radix: 16) + "\r\n")
+                    chunked.write([UInt8](repeating: 120, count: size) + [13, 10])
+                }
+                chunked.write("0\r\n\r\n")
+                #expect(chunked.read().hasPrefix("HTTP/1.1 \(expected)"), "chunked \(size)")
+            }
+        }
+    }
+
+    @Test func aBodyThatIsFarTooLargeIsNotReadToItsEnd() async throws {
+        try await run { port in
+            // Announced: refused at once, although nothing of it was sent.
+            let announced = try RawConnection(port: port)
+            announced.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000000\r\n\r\n")
+            #expect(announced.read().hasPrefix("HTTP/1.1 413"))
+            // A client that waits for a go-ahead is told before it sends.
+            let waiting = try RawConnection(port: port)
+            waiting.write(
+                "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\nExpect: 100-continue\r\n\r\n")
+            #expect(waiting.read(until: "413").hasPrefix("HTTP/1.1 413"))
+            // Never ending: cut off.
+            let endless = try RawConnection(port: port)
+            endless.write("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let chunk = Array("1000\r\n".utf8) + [UInt8](repeating: 120, count: 4096) + [13, 10]
+            var written = 0
+            while written < 10_000, endless.write(chunk) { written += 1 }
+            #expect(written < 10_000)
+        }
+    }
+
+    @Test(arguments: [
+        "\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: 1e9\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+        "GET / HTTP/1.1\r\n: x\r\nno colon\r\n\r\n",
+        "GET /\(String(repeating: "a", count: 100_000)) HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nX: \(String(repeating: "b", count: 100_000))\r\n\r\n",
+        "GET / HTTP/1.1\r\n\(String(repeating: "Y: 1\r\n", count: 20_000))\r\n\r\n",
+    ])
+    func noBytesStopTheServer(_ bytes: String) async throws {
+        try await run { port in
+            let hostile = try RawConnection(port: port)
+            hostile.write(bytes)
+            let sound = try RawConnection(port: port)
+            sound.write("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(sound.read().contains("<GET ok ? 0>"))
+        }
+    }
+
+    @Test func aClientThatLeavesHarmsNobody() async throws {
+        try await run { port in
+            for part in 1..<30 {
+                let text = "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
+                try RawConnection(port: port).write(String(text.prefix(part * 2)))
+            }
+            let sound = try RawConnection(port: port)
+            sound.write("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(sound.read().contains("<GET ok ? 0>"))
+        }
+    }
+
+    @Test func aSilentConnectionIsClosed() async throws {
+        try await run(limits: HTTPLimits(bodyBytes: 1000, idleSeconds: 1)) { port in
+            let silent = try RawConnection(port: port)
+            silent.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe")
+            // Closed by the server, well before this side's own deadline.
+            let start = ContinuousClock.now
+            _ = silent.read()
+            #expect(ContinuousClock.now - start < .seconds(15))
+        }
+    }
+
+    @Test func aBodyThatTricklesIsGivenUp() async throws {
+        try await run(limits: HTTPLimits(bodyBytes: 1000, bodyDeadline: .milliseconds(300))) { port in
+            let slow = try RawConnection(port: port)
+            slow.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n")
+            var written = 0
+            while written < 900, slow.write("x") {
+                written += 1
+                usleep(20_000)
+            }
+            #expect(written < 900)
+        }
+    }
+
+    @Test func aSlowHandlerHoldsUpNobody() async throws {
+        let gate = Gate()
+        let handler: HTTPServer.Handler = { request in
+            if request.path == ["slow"] { await gate.wait() }
+            return ServerResponse(status: 200, body: Array("done".utf8))
+        }
+        try await run(handler: handler) { port in
+            let slow = try RawConnection(port: port)
+            slow.write("GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            for _ in 0..<5 {
+                let quick = try RawConnection(port: port)
+                quick.write("GET /quick HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                #expect(quick.read().contains("done"))
+            }
+            gate.open()
+            #expect(slow.read().contains("done"))
+        }
+    }
+
+    @Test func aConnectionIsKeptForTheNextRequest() async throws {
+        try await run { port in
+            let connection = try RawConnection(port: port)
+            for number in 0..<50 {
+                connection.write("POST /\(number) HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc")
+                #expect(connection.read(until: ">").contains("<POST \(number) ? 3>"))
+            }
+        }
+    }
+
+    @Test func whatRunsIsFinishedBeforeTheServerStops() async throws {
+        let gate = Gate()
+        let server = try HTTPServer.start(address: ListenAddress()) { _ in
+            await gate.wait()
+            return ServerResponse(status: 200, body: Array("finished".utf8))
+        }
+        let answer = Answered()
+        let port = server.address.port
+        answer.read(try RawConnection(port: port), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await gate.somebodyWaits()
+        async let stopped: Void = server.stop(within: .seconds(20))
+        while (try? RawConnection(port: port)) != nil { try await Task.sleep(for: .milliseconds(5)) }
+        gate.open()
+        await stopped
+        #expect(await answer.text.contains("finished"))
+    }
+
+    @Test func aHandlerThatNeverEndsDoesNotKeepTheServerFromStopping() async throws {
+        let gate = Gate()
+        let server = try HTTPServer.start(address: ListenAddress()) { _ in
+            await gate.wait()
+            return ServerResponse(status: 200)
+        }
+        let answer = Answered()
+        answer.read(try RawConnection(port: server.address.port), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await gate.somebodyWaits()
+        await server.stop(within: .milliseconds(50))
+        #expect(await answer.text.hasPrefix("HTTP/1.1 503"))
+        // Its late answer goes nowhere.
+        gate.open()
+        await server.stop()
+    }
+
+    @Test func anAddressThatIsTakenIsNamed() async throws {
+        let first = try HTTPServer.start(address: ListenAddress()) { _ in ServerResponse(status: 200) }
+        do {
+            let second = try HTTPServer.start(address: first.address) { _ in ServerResponse(status: 200) }
+            await second.stop()
+            Issue.record("two servers on one port")
+        } catch {
+            #expect(error.errno == EADDRINUSE)
+            #expect("\(error)".contains("127.0.0.1:\(first.address.port)"))
+        }
+        await first.stop()
+    }
+
+    @Test func itListensOnIPv6() async throws {
+        guard let address = ListenAddress("[::1]:0") else { return }
+        // A machine without IPv6 says so in its own words.
+        guard let server = try? HTTPServer.start(address: address, handler: Self.echo) else { return }
+        #expect(server.address.description == "[::1]:\(server.address.port)")
+        await server.stop()
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8080", "127.0.0.1:8080", true), ("[::1]:0", "[::1]:0", true),
+        ("localhost:1", "localhost:1", true),
+        ("0.0.0.0:80", "0.0.0.0:80", false), ("[::]:80", "[::]:80", false),
+        ("192.168.1.5:80", "192.168.1.5:80", false),
+        ("127.8.9.1:1", "127.8.9.1:1", true), ("[fe80::1]:1", "[fe80::1]:1", false),
+        ("example.org:1", "example.org:1", false),
+    ])
+    func anAddressIsReadAndKnowsWhetherItIsLoopback(_ text: String, _ printed: String, _ loopback: Bool) {
+        let address = ListenAddress(text)
+        #expect(address?.description == printed)
+        #expect(address?.isLoopback == loopback)
+    }
+
+    @Test(arguments: [
+        "", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:80",
+        "[::1:80", "a:b", "127.0.0.1: 80",
+    ])
+    func whatIsNoAddressIsRefused(_ text: String) { #expect(ListenAddress(text) == nil) }
+}
+
+/// Handlers wait at it until it is opened.
+private final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let now = state.withLock { state in
+                if state.isOpen { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if now { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func somebodyWaits() async {
+        while state.withLock({ $0.waiting.isEmpty }) { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+}
+
+/// Reads an answer on a thread of its own.
+private final class Answered: Sendable {
+    private let queue = DispatchQueue(label: "answer")
+    private let result = Mutex("")
+
+    func read(_ connection: sending RawConnection, _ request: String) {
+        connection.write(request)
+        nonisolated(unsafe) let connection = connection
+        queue.async {
+            let text = connection.read()
+            self.result.withLock { $0 = text }
+        }
+    }
+
+    var text: String {
+        get async {
+            await withCheckedContinuation { continuation in
+                queue.async { continuation.resume(returning: self.result.withLock { $0 }) }
+            }
+        }
+    }
+}
