@@ -55,6 +55,11 @@ public struct SimulatedBand: Sendable, Codable {
         self.mtu = mtu
     }
 
+    /// The link's MTU was exchanged after it came up.
+    public mutating func setMTU(_ mtu: Int) {
+        self.mtu = mtu
+    }
+
     /// A stream ends without END, and notifications have to be enabled again.
     public mutating func linkDown() {
         isLinked = false

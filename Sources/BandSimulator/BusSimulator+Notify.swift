@@ -22,7 +22,9 @@ extension BusSimulator {
             return .failure(BlueZError.notifyAcquired)
         }
         guard device.link != .disconnecting else { return .failure(BlueZError.notConnected) }
-        guard !characteristic.sessions.contains(client) else { return .reply([]) }
+        guard !characteristic.sessions.contains(client) else {
+            return characteristic.subscribing.isEmpty ? .reply([]) : .failure(BlueZError.inProgress)
+        }
         characteristic.sessions.append(client)
         guard device.isConnected, device.servicesResolved else {
             // Armed for the next connection.

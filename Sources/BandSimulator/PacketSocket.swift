@@ -51,9 +51,13 @@ final class PacketSocket {
     deinit { shut() }
 
     func send(_ bytes: [UInt8]) {
+        if trySend(bytes) { sent += 1 } else { dropped += 1 }
+    }
+
+    /// False when the socket is full: the packet may be sent again later.
+    func trySend(_ bytes: [UInt8]) -> Bool {
         let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-        let result = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
-        if result >= 0 { sent += 1 } else { dropped += 1 }
+        return bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, flags) } >= 0
     }
 
     /// The client reads the end at once, behind what it has not read yet.

@@ -80,13 +80,15 @@ public enum SimulatorCommand: Sendable {
             throw SimulatorError("--adapter hciN is missing: the adapter that the band uses")
         }
         let band = BandSetup(
-            address: try firstAddress(&parser), name: parser.text("name") ?? "Band 01",
+            address: BluetoothAddress(bits: 0), name: parser.text("name") ?? "Band 01",
             options: try bandOptions(&parser))
         var options = RadioOptions(address: address, adapter: adapter, band: band)
         options.stateDirectory = parser.text("state")
         options.ackLog = parser.text("ack-log")
         options.truthFile = parser.text("truth")
         options.rate = try parser.number("rate", in: 0...1_000_000) ?? options.rate
+        options.addressFile = parser.text("address-file")
+        options.acquireNotify = !parser.flag("no-acquire-notify")
         options.requireEncryption = parser.flag("require-pairing")
         options.recordEvery = try parser.number("record-every", in: 1...86_400_000).map { .milliseconds($0) }
         return options

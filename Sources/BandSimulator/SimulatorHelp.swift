@@ -16,7 +16,8 @@ public enum SimulatorHelp {
 
         Bands
           --bands N                     how many, with consecutive addresses and seeds (1)
-          --first-address ADDRESS       F0:F1:F2:F3:F4:F0; radio: only a name for files and logs
+          --first-address ADDRESS       bus: F0:F1:F2:F3:F4:F0; radio: the adapter has it
+          --address-file FILE           radio: the band's address is written here once it advertises
           --name NAME                   radio: the advertised name (Band 01)
           --seed N                      everything follows from it (1)
           --records N                   measured before the start (1000)
@@ -31,7 +32,7 @@ public enum SimulatorHelp {
           --faults SCRIPT, --faults-for ADDRESS=SCRIPT
                                         see below
 
-        BlueZ (bus only)
+        BlueZ (--require-pairing and --no-acquire-notify also on the radio, the rest on the bus only)
           --bluez-version 5.66|5.84     (5.66)
           --mtu N                       (247)
           --no-acquire-notify           StartNotify only
