@@ -32,12 +32,16 @@ die() {
 
 [ "$(id -u)" = 0 ] || die "needs root, for chroot and mounts"
 
-# All mounts live in a private mount namespace: they vanish with the last process, even one that was killed.
-if [ "${DEBIAN13_NAMESPACE:-}" != "$$" ]; then
+# Everything below runs in mount and process namespaces of its own: when this script ends, in whatever way,
+# the mounts and every process inside are gone.
+if [ "${DEBIAN13_INSIDE:-}" != 1 ]; then
     mkdir -p "$cache"
     exec {lock}>"$cache/lock"
     flock -n "$lock" || { echo "debian13: waiting for another run" >&2; flock "$lock"; }
-    exec env DEBIAN13_NAMESPACE=$$ unshare --mount --propagation private "$0" "$@"
+    DEBIAN13_INSIDE=1 unshare --mount --propagation private --pid --fork --kill-child "$0" "$@" <&0 &
+    trap 'kill -KILL $! 2>/dev/null || true' EXIT
+    trap 'exit 143' TERM INT HUP
+    wait $! && exit 0 || exit $?
 fi
 
 # The Debian mirror of the host: the first archive in its apt sources that carries the suite.
