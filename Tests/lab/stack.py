@@ -110,6 +110,9 @@ class Stack:
         token_file = self.directory / "token"
         token_file.write_text(self.token + " lab\n")
         token_file.chmod(0o600)
+        own_token_file = self.directory / "gateway-token"
+        own_token_file.write_text(self.token + "\n")
+        own_token_file.chmod(0o600)
         self.bus = self._process(
             "dbus-daemon", ["dbus-daemon", f"--config-file={self.directory}/bus.conf", "--nofork"], {})
         self.sim = self._process(
@@ -145,7 +148,7 @@ class Stack:
             if band != "any":
                 lines += [f"[band {band}]", f"mode = {mode}"]
         if self.uploads:
-            lines += ["[upload]", f"url = http://127.0.0.1:{self.port}", f"token_file = {self.directory}/token"]
+            lines += ["[upload]", f"url = http://127.0.0.1:{self.port}", f"token_file = {self.directory}/gateway-token"]
         self.configuration.write_text("\n".join(lines) + "\n")
 
     def start_bus(self):
