@@ -96,7 +96,8 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE probe (
             id INTEGER PRIMARY KEY CHECK (id = 1),
-            written_ms INTEGER NOT NULL
+            written_ms INTEGER NOT NULL,
+            padding BLOB                        -- as much as a full batch, while room for one is in doubt
         ) STRICT;
         """
     ]

@@ -12,13 +12,22 @@ extension SQLiteIngestStorage {
         if let free = freeBytes, free < Self.leastFreeBytes {
             throw StorageFailure(.unavailable, "under 1 MiB is free where \(path) lies")
         }
+        guard await !writer.roomIsInDoubt else {
+            try await write(padding: Self.leastFreeBytes)
+            try await write(padding: nil)
+            return
+        }
         if let age = await writer.sinceLastSuccess(), age < Self.freshness { return }
-        try await writer.perform { [now] database in
+        try await write(padding: nil)
+    }
+
+    private func write(padding: UInt64?) async throws(StorageFailure) {
+        try await writer.perform(provesRoom: padding != nil) { [now] database in
             try database.run(
                 """
-                INSERT INTO probe (id, written_ms) VALUES (1, ?)
-                ON CONFLICT DO UPDATE SET written_ms = excluded.written_ms
-                """, .integer(now().milliseconds))
+                INSERT INTO probe (id, written_ms, padding) VALUES (1, ?1, zeroblob(?2))
+                ON CONFLICT DO UPDATE SET written_ms = excluded.written_ms, padding = excluded.padding
+                """, .integer(now().milliseconds), .int(padding ?? 0))
         }
     }
 

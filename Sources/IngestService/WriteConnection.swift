@@ -17,19 +17,22 @@ actor WriteConnection {
     private(set) var commits = 0
     /// When something was last written durably; nil after a failure.
     private var lastSuccess: ContinuousClock.Instant?
+    /// Since the last failure nothing as large as a full batch was written: a small write may fit where none fits.
+    private(set) var roomIsInDoubt = false
 
     init(path: String) { slot = DatabaseSlot(path: path, use: .writing) }
 
-    /// Runs `body` in a transaction, maybe with others; returns after the commit.
+    /// Runs `body` in a transaction, maybe with others; returns after the commit. `provesRoom` when what it
+    /// writes is as large as what the store must be able to take.
     func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        provesRoom: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StorageFailure) -> Value {
         guard !isClosed else { throw StorageFailure(.unavailable, "the storage is closed") }
         guard waiting.count < Self.waitingLimit else {
             throw StorageFailure(.overloaded, "\(Self.waitingLimit) requests wait for the storage")
         }
         let result = await withCheckedContinuation { continuation in
-            waiting.append(WriteJob(body) { continuation.resume(returning: $0) })
+            waiting.append(WriteJob(provesRoom: provesRoom, body) { continuation.resume(returning: $0) })
             // What is already on its way to this actor joins the group before the task runs.
             if waiting.count == 1 { Task { self.commitGroup() } }
         }
@@ -62,9 +65,11 @@ actor WriteConnection {
             }
             lastSuccess = .now
             commits += 1
+            if group.contains(where: \.provesRoom) { roomIsInDoubt = false }
             for outcome in outcomes { outcome() }
         } catch {
             lastSuccess = nil
+            roomIsInDoubt = true
             for job in group { job.fail(error) }
         }
     }
@@ -72,13 +77,15 @@ actor WriteConnection {
 
 /// One request's part of a group, and how to tell it the outcome once the group is durable.
 private struct WriteJob {
+    let provesRoom: Bool
     private let body: @Sendable (Database) throws -> @Sendable () -> Void
     let fail: @Sendable (StorageFailure) -> Void
 
     init<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value,
+        provesRoom: Bool, _ body: @escaping @Sendable (Database) throws -> Value,
         deliver: @escaping @Sendable (Result<Value, StorageFailure>) -> Void
     ) {
+        self.provesRoom = provesRoom
         self.body = { database in
             let value = try body(database)
             return { deliver(.success(value)) }
