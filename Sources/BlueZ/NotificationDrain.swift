@@ -15,6 +15,8 @@ final class NotificationDrain: Sendable {
     private struct State {
         /// By the id that `add` returned. The thread alone closes descriptors.
         var sources: [UInt64: Source] = [:]
+        /// Let go of, to be emptied and closed.
+        var retired: [Source] = []
         var lastID: UInt64 = 0
         var version = 0
         var isStopped = false
@@ -48,11 +50,18 @@ final class NotificationDrain: Sendable {
 
     /// Takes over the descriptor; the mailbox ends when the socket does.
     func add(_ descriptor: Int32, into mailbox: NotificationMailbox) -> UInt64 {
-        let id = state.withLock { state in
+        let id = state.withLock { state -> UInt64 in
             state.lastID += 1
+            guard !state.isStopped else { return 0 }
             state.version += 1
             state.sources[state.lastID] = Source(descriptor: descriptor, mailbox: mailbox)
             return state.lastID
+        }
+        guard id != 0 else {
+            // The thread is gone: nobody would read.
+            close(descriptor)
+            mailbox.end()
+            return id
         }
         wake()
         return id
@@ -77,7 +86,8 @@ final class NotificationDrain: Sendable {
 
     private func retire(_ id: UInt64) {
         state.withLock { state in
-            guard state.sources.removeValue(forKey: id) != nil else { return }
+            guard let source = state.sources.removeValue(forKey: id) else { return }
+            state.retired.append(source)
             state.version += 1
         }
     }
@@ -91,13 +101,17 @@ final class NotificationDrain: Sendable {
         var entries = [pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)]
         var version = 0
         while true {
-            let (current, latest, isStopped) = state.withLock { state in
-                (state.version == version ? nil : state.sources, state.version, state.isStopped)
+            let (current, retired, isStopped) = state.withLock {
+                state -> ([UInt64: Source]?, [Source], Bool) in
+                defer {
+                    version = state.version
+                    state.retired = []
+                }
+                return (state.version == version ? nil : state.sources, state.retired, state.isStopped)
             }
+            for source in retired { finish(source, with: reader) }
             if let current {
-                for (id, source) in watched where current[id] == nil { finish(source, with: reader) }
                 watched = current
-                version = latest
                 order = current.keys.sorted()
                 entries = [pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)]
                 for id in order {
