@@ -1,0 +1,60 @@
+"""What the tests of the daemon share: a stack for one test, closed whatever happens."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "lab"), str(HERE.parent / "faults")]
+
+import ledger  # noqa: E402
+from stack import Stack, device_id  # noqa: E402
+
+
+def powercut():
+    """The SQLite VFS that can fail writes; built once a run."""
+    if not hasattr(powercut, "library"):
+        powercut.directory = tempfile.TemporaryDirectory(prefix="bandferry-powercut.")
+        powercut.library = pathlib.Path(powercut.directory.name) / "powercut.so"
+        subprocess.run([str(HERE.parent / "powercut" / "build.sh"), str(powercut.library)], check=True)
+    return powercut.library
+
+
+class GatewayCase(unittest.TestCase):
+    def stack(self, **options):
+        options.setdefault("band_options", ["--records", "600", "--seed", "3", "--time-scale", "20"])
+        options.setdefault("gateway_options", ["sync_interval = 1"])
+        stack = Stack(**options)
+        self.addCleanup(stack.close)
+        return stack
+
+    def problems(self, stack):
+        """Codes of everything that `status` says is wrong."""
+        answer = stack.status()
+        return [problem["code"] for problem in answer["problems"]] + [
+            band["problem"]["code"] for band in answer["bands"] if band["problem"]]
+
+    def wait_for_problem(self, stack, code):
+        stack.wait(lambda: code in self.problems(stack), f"the problem {code}", pause=0.3)
+
+    def is_calm(self, stack, uploaded=True):
+        answer = stack.status()
+        bands = [band for band in answer["bands"] if band["adopted"]]
+        return bool(bands) and all(
+            band["problem"] is None and band["next_seq"] and band["next_seq"] > (band["newest_seq"] or 0)
+            and (band["pending"] == 0 or not uploaded) for band in bands)
+
+    def wait_until_calm(self, stack, uploaded=True):
+        stack.wait(lambda: self.is_calm(stack, uploaded), "everything to be synced", deadline=120, pause=0.3)
+
+    def check_accounts(self, stack, allowed=()):
+        """Ends the programs; then every record is on the server once, or named."""
+        self.assertEqual(stack.daemon.stop(), 0)
+        self.assertEqual(stack.server.stop(), 0)
+        stack.sim.stop()
+        found = ledger.check(stack.truth(), ledger.Server(stack.store), device_id, set(allowed))
+        self.assertEqual(found[:5], [])
+        ahead = ledger.acks_ahead(stack.acks(), stack.state / "gateway.db")
+        self.assertEqual(ahead, [])

@@ -1,0 +1,150 @@
+"""A stopped server, a full disk, a read-only or corrupt database: it stays up, says so, loses nothing, heals."""
+
+import pathlib
+import shutil
+import sqlite3
+import time
+
+from bed import GatewayCase, powercut
+
+
+class Server(GatewayCase):
+    def test_a_stopped_server_is_said_and_healed(self):
+        stack = self.stack(bands=1)
+        stack.start()
+        self.wait_until_calm(stack)
+        stack.server.stop()
+        stack.sim.stop()
+        stack.sim.command += ["--record-every", "200"]
+        stack.start_sim()
+        stack.wait(lambda: any(band["pending"] for band in stack.status()["bands"]), "rows that wait", pause=0.3)
+        stack.wait(lambda: self.problems(stack), "the problem", pause=0.3)
+        stack.sim.stop()
+        del stack.sim.command[-2:]
+        stack.start_sim().start_server()
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+    def test_a_token_that_others_can_read_is_refused_until_it_is_mended(self):
+        stack = self.stack(bands=1)
+        stack.start_bus().start_server().start_sim()
+        token = stack.directory / "gateway-token"
+        token.chmod(0o644)
+        stack.start_daemon()
+        self.wait_for_problem(stack, "token_file_readable_by_others")
+        token.chmod(0o600)
+        self.wait_until_calm(stack)
+
+    def test_a_wrong_token_is_said(self):
+        stack = self.stack(bands=1)
+        stack.start_bus().start_server().start_sim()
+        (stack.directory / "gateway-token").write_text("wrong\n")
+        stack.start_daemon()
+        self.wait_for_problem(stack, "authentication_failed")
+
+
+class Disk(GatewayCase):
+    def trouble(self, fault, code):
+        """Writes fail while the band sends; nothing is acked that is not kept; it heals by itself."""
+        fault_file = pathlib.Path(self.id().rsplit(".", 1)[1])
+        stack = self.stack(
+            bands=1, powercut=powercut(),
+            band_options=["--records", "3000", "--seed", "3", "--time-scale", "20", "--window", "8"])
+        fault_file = stack.directory / "fault"
+        stack.daemon.environment["POWERCUT_FAULT_FILE"] = str(fault_file)
+        stack.start_bus().start_server().start_daemon()
+        stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.2)
+        fault_file.write_text(fault)
+        stack.start_sim()
+        self.wait_for_problem(stack, code)
+        self.assertTrue(stack.daemon.running)
+        self.assertEqual([line for line in stack.acks() if line["freed"]], [])
+        fault_file.unlink()
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+    def test_a_full_disk(self):
+        self.trouble("full", "store_full")
+
+    def test_a_read_only_database(self):
+        self.trouble("readonly", "store_read_only")
+
+    def test_a_medium_that_fails(self):
+        self.trouble("ioerr", "store_io")
+
+
+class Corrupt(GatewayCase):
+    def damaged(self):
+        """A stack whose database was synced halfway to the server's knowledge, then damaged."""
+        stack = self.stack(bands=1)
+        stack.start()
+        self.wait_until_calm(stack)
+        stack.daemon.stop()
+        database = stack.state / "gateway.db"
+        whole = stack.directory / "whole.db"
+        shutil.copy(database, whole)
+        with open(database, "r+b") as file:
+            for page in range(1, database.stat().st_size // 4096):
+                file.seek(page * 4096)
+                file.write(b"\x5a" * 512)
+        acks = len(stack.acks())
+        stack.start_daemon()
+        self.wait_for_problem(stack, "store_corrupt")
+        self.assertFalse(database.exists())
+        self.assertEqual(len(list(stack.state.glob("gateway.db.corrupt-*"))), 1)
+        time.sleep(2)
+        self.assertEqual(len(stack.acks()), acks, "nothing is acked while the database is lost")
+        return stack, database, whole
+
+    def test_it_is_set_aside_and_heals_when_it_is_restored(self):
+        stack, database, whole = self.damaged()
+        shutil.copy(whole, database)
+        database.chmod(0o600)
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+    def test_recover_starts_empty_from_what_the_server_knows(self):
+        stack, database, _ = self.damaged()
+        self.assertNotEqual(stack.command("recover", "--start-empty", check=False).returncode, 0,
+                            "not while the daemon runs")
+        stack.daemon.stop()
+        stack.command("recover", "--start-empty")
+        stack.start_daemon()
+        self.wait_until_calm(stack)
+        self.assertEqual(len(list(stack.state.glob("gateway.db.corrupt-*"))), 1, "it is never deleted")
+        self.check_accounts(stack)
+
+    def test_what_was_acked_and_never_uploaded_is_named_storage_lost(self):
+        stack = self.stack(bands=1)
+        stack.start_bus().start_server()
+        stack.server.stop()
+        stack.start_sim().start_daemon()
+        self.wait_until_calm(stack, uploaded=False)
+        stack.daemon.stop()
+        (stack.state / "gateway.db").write_bytes(b"\x5a" * 65536)
+        stack.start_daemon()
+        self.wait_for_problem(stack, "store_corrupt")
+        stack.daemon.stop()
+        stack.command("recover", "--start-empty")
+        stack.sim.stop()
+        stack.sim.command += ["--record-every", "500"]
+        stack.start_server().start_sim().start_daemon()
+        stack.wait(lambda: "storage_lost" in stack.command("--json", "gaps"), "the gap", pause=0.3)
+        stack.sim.stop()
+        del stack.sim.command[-2:]
+        stack.start_sim()
+        self.wait_until_calm(stack)
+        self.check_accounts(stack, allowed=["storage_lost"])
+
+    def test_a_newer_schema_is_refused_and_left_alone(self):
+        stack = self.stack(bands=1)
+        stack.start()
+        self.wait_until_calm(stack)
+        stack.daemon.stop()
+        connection = sqlite3.connect(stack.state / "gateway.db")
+        connection.execute("PRAGMA user_version = 4711")
+        connection.close()
+        before = (stack.state / "gateway.db").read_bytes()
+        stack.start_daemon()
+        self.wait_for_problem(stack, "store_newer_schema")
+        self.assertEqual((stack.state / "gateway.db").read_bytes(), before)
