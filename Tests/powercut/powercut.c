@@ -38,6 +38,7 @@ static struct {
 
 static uint64_t random_state;
 static pid_t owner;
+static int is_preloaded;
 
 static uint64_t next_random(void) {  // xorshift64*
     random_state ^= random_state >> 12;
@@ -394,6 +395,8 @@ static int shim_sync(sqlite3_file *handle, int flags) {
         int failed = flush(self->file);
         pthread_mutex_unlock(&mutex);
         if (failed) return SQLITE_IOERR_FSYNC;
+        // In a test the copy of the files is the disk: waiting for the real one would prove nothing.
+        if (!is_preloaded) return SQLITE_OK;
     }
     return self->real->pMethods->xSync(self->real, flags);
 }
@@ -619,6 +622,7 @@ __attribute__((constructor)) static void preload(void) {
         settings.has_seed = 1;
         random_state = strtoull(text, NULL, 10) * 2654435769ULL + 88172645463325252ULL;
     }
+    is_preloaded = 1;
     register_vfs(1);
 }
 #endif
