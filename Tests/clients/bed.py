@@ -43,9 +43,10 @@ class Bed:
         self.processes = []
         try:
             self._start(["dbus-daemon", f"--config-file={configuration}", "--nofork", "--print-address"])
-            self._start(
-                [bandsim(), "bus", "--address", self.address, "--time-scale", "10",
-                 "--ack-log", self.ack_log, *options])
+            self.simulator = [
+                bandsim(), "bus", "--address", self.address, "--time-scale", "10", "--ack-log", self.ack_log,
+                "--state", os.path.join(self.directory, "state"), *options]
+            self._start(self.simulator)
         except BaseException:
             self.close()
             raise
@@ -56,6 +57,17 @@ class Bed:
         self.processes.append(process)
         if not process.stdout.readline():
             raise RuntimeError(f"{command[0]} ended before it was ready")
+
+    def kill_bluetoothd(self):
+        """As when bluetoothd crashes: its name goes, every link and session with it."""
+        simulator = self.processes.pop()
+        simulator.kill()
+        simulator.wait()
+        simulator.stdout.close()
+
+    def start_bluetoothd(self):
+        """Again, with the bands as they were."""
+        self._start(self.simulator)
 
     @property
     def environment(self):

@@ -70,6 +70,18 @@ class BleakTests(unittest.IsolatedAsyncioTestCase):
             with self.assertRaisesRegex(BleakError, "0x81|Unlikely|ATT error"):
                 await client.write_gatt_char(profile.CONTROL_POINT, b"\x07", response=True)
 
+    async def test_a_band_outlives_a_killed_bluetoothd(self):
+        async with BleakClient(await self.find()) as client:
+            before = profile.info(await client.read_gatt_char(profile.INFO))
+            await self.read_history(client)
+            # What is acked is saved a moment later.
+            await asyncio.sleep(0.3)
+        self.bed.kill_bluetoothd()
+        self.bed.start_bluetoothd()
+        async with BleakClient(await self.find()) as client:
+            after = profile.info(await client.read_gatt_char(profile.INFO))
+        self.assertEqual((after["ring_id"], after["oldest"]), (before["ring_id"], 2001))
+
     async def test_a_lost_link_is_noticed(self):
         gone = asyncio.Event()
         client = BleakClient(await self.find(), disconnected_callback=lambda _: gone.set())
