@@ -103,6 +103,9 @@ struct DatabaseOpening {
                     message: findings.first ?? "the check failed")
             }
             try meta.write(.open, 1)
+            // A log that a failed sync may have broken on the medium, unseen as long as the kernel has it in memory,
+            // is not built on. See `Engine.transaction`.
+            try database.checkpoint(.truncate)
         }
     }
 

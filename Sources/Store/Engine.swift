@@ -55,7 +55,12 @@ final class Engine {
 
     var wantsCheckpoint: Bool { database.logFrames >= Self.checkpointFrames }
 
-    func checkpoint() { _ = try? database.checkpoint(.passive) }
+    /// After a commit; see `Store.write`.
+    func checkpoint() {
+        do { try database.checkpoint(.passive) } catch {
+            if error.code.primary == .ioError { logIsSuspect = true }
+        }
+    }
 
     /// Cached, for the hot path.
     func bandID(of device: DeviceID) throws -> Int64 {

@@ -81,8 +81,11 @@ import Testing
         let fixture = try StoreFixture()
         let store = try await fixture.openWithBand()
         var acked: UInt32 = 0
+        let outbox = try fixture.outbox()
         try await failEachCall(fault, in: fixture) {
             let first = acked + 1
+            // Leaves frames in the log that are not synced.
+            if let batch = try outbox.nextBatch(limit: 3) { try outbox.confirm(batch.items, of: batch) }
             let records = [record(first + 2), faulty(first + 3)] + (4...40).map { record(first + $0) }
             let given = chunk(
                 records, gaps: [gap(first, first)], questions: [suspect(first + 1, first + 1)],

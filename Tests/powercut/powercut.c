@@ -52,6 +52,7 @@ static uint64_t next_random(void) {  // xorshift64*
 typedef struct block {
     int64_t index;
     struct block *next;
+    int is_lost;          // a sync failed on it: seen until the cut, never written unless it is written to again
     unsigned char bytes[BLOCK];
 } block;
 
@@ -96,10 +97,14 @@ static int read_base(pending *file, unsigned char *to, int64_t offset, int64_t c
 
 static block *make_block(pending *file, int64_t index) {
     block *found = find_block(file, index);
-    if (found) return found;
+    if (found) {
+        found->is_lost = 0;
+        return found;
+    }
     block *fresh = malloc(sizeof *fresh);
     if (!fresh) return NULL;
     fresh->index = index;
+    fresh->is_lost = 0;
     if (read_base(file, fresh->bytes, index * BLOCK, BLOCK)) {
         free(fresh);
         return NULL;
@@ -162,12 +167,13 @@ static int64_t read_held(pending *file, unsigned char *to, int64_t offset, int64
     return got;
 }
 
-static void drop_blocks(pending *file, int64_t from_index) {
+// With `lost_too` 0, those that a sync failed on stay.
+static void drop_blocks(pending *file, int64_t from_index, int lost_too) {
     for (int bucket = 0; bucket < BUCKETS; bucket++) {
         block **link = &file->blocks[bucket];
         while (*link) {
             block *each = *link;
-            if (each->index < from_index) {
+            if (each->index < from_index || (each->is_lost && !lost_too)) {
                 link = &each->next;
                 continue;
             }
@@ -180,7 +186,7 @@ static void drop_blocks(pending *file, int64_t from_index) {
 
 static int hold_truncate(pending *file, int64_t size) {
     if (size < file->size) {
-        drop_blocks(file, (size + BLOCK - 1) / BLOCK);
+        drop_blocks(file, (size + BLOCK - 1) / BLOCK, 1);
         if (size % BLOCK) {
             block *last = make_block(file, size / BLOCK);
             if (!last) return -1;
@@ -201,12 +207,19 @@ static int flush(pending *file) {
         for (block *each = file->blocks[bucket]; each; each = each->next) {
             int64_t offset = each->index * BLOCK;
             int64_t count = file->size - offset < BLOCK ? file->size - offset : BLOCK;
+            if (each->is_lost) continue;
             if (count > 0 && write_all(file->descriptor, each->bytes, offset, count)) return -1;
         }
     if (ftruncate(file->descriptor, file->size)) return -1;
     file->valid = file->size;
-    drop_blocks(file, 0);
+    drop_blocks(file, 0, 0);
     return 0;
+}
+
+// Linux takes pages for clean whose write-back failed: a later sync succeeds without them.
+static void fail_sync(pending *file) {
+    for (int bucket = 0; bucket < BUCKETS; bucket++)
+        for (block *each = file->blocks[bucket]; each; each = each->next) each->is_lost = 1;
 }
 
 static int is_clean(const pending *file) { return file->dirty == 0 && file->size == file->valid; }
@@ -217,7 +230,7 @@ static void forget(pending *file) {
             *link = file->next;
             break;
         }
-    drop_blocks(file, 0);
+    drop_blocks(file, 0, 1);
     close(file->descriptor);
     free(file->path);
     free(file);
@@ -385,7 +398,12 @@ static int shim_truncate(sqlite3_file *handle, sqlite3_int64 size) {
 static int shim_sync(sqlite3_file *handle, int flags) {
     shim *self = (shim *)handle;
     int code = failing(self, SYNC);
-    if (code) return code;
+    if (code) {
+        pthread_mutex_lock(&mutex);
+        if (self->file) fail_sync(self->file);
+        pthread_mutex_unlock(&mutex);
+        return code;
+    }
     if (settings.sync_delay_ms > 0) {
         struct timespec delay = {settings.sync_delay_ms / 1000, settings.sync_delay_ms % 1000 * 1000000};
         while (nanosleep(&delay, &delay) && errno == EINTR) {}
@@ -445,9 +463,12 @@ static int lie_about_synchronous(shim *self, char **pragma) {
     return SQLITE_OK;
 }
 
+static char off_match[512];
+
 static int shim_control(sqlite3_file *handle, int operation, void *argument) {
     shim *self = (shim *)handle;
-    if (operation == SQLITE_FCNTL_PRAGMA && settings.forces_off) {
+    int lies = settings.forces_off || (off_match[0] && self->path && strstr(self->path, off_match));
+    if (operation == SQLITE_FCNTL_PRAGMA && lies) {
         int code = lie_about_synchronous(self, argument);
         if (code != SQLITE_NOTFOUND) return code;
     }
@@ -532,7 +553,7 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_directory) {
         // Its inode number may be used again at once.
         file->device = 0;
         file->inode = 0;
-        drop_blocks(file, 0);
+        drop_blocks(file, 0, 1);
         file->size = file->valid = 0;
         if (file->references == 0) forget(file);
     }
@@ -601,6 +622,10 @@ long powercut_disarm(void) {
     return calls;
 }
 
+void powercut_force_off(const char *match) {
+    strncpy(off_match, match, sizeof off_match - 1);
+}
+
 long powercut_unsynced(const char *match) {
     long count = 0;
     pthread_mutex_lock(&mutex);
@@ -630,6 +655,10 @@ __attribute__((constructor)) static void preload(void) {
 __attribute__((destructor)) static void write_everything(void) {
     if (getpid() != owner) return;
     pthread_mutex_lock(&mutex);
-    for (pending *each = files; each; each = each->next) flush(each);
+    for (pending *each = files; each; each = each->next) {
+        for (int bucket = 0; bucket < BUCKETS; bucket++)
+            for (block *held = each->blocks[bucket]; held; held = held->next) held->is_lost = 0;
+        flush(each);
+    }
     pthread_mutex_unlock(&mutex);
 }

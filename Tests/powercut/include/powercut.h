@@ -22,5 +22,9 @@ void powercut_arm(const char *match, enum powercut_fault fault, long nth, int fo
 // Ends the fault. Returns how many calls were counted since `powercut_arm`.
 long powercut_disarm(void);
 
+// Databases whose path contains `match` are from now on opened with `synchronous = OFF`, whatever is asked for, and
+// read back what was asked for.
+void powercut_force_off(const char *match);
+
 // Bytes written and not synced yet on files whose path contains `match`.
 long powercut_unsynced(const char *match);
