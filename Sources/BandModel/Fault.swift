@@ -63,6 +63,8 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case connectHangs = "connecthangs"
     case lateServices = "lateservices"
     case noObjects = "noobjects"
+    case lateObjects = "lateobjects"
+    case silent
     case neverAnswer = "neveranswer"
     case failCall = "failcall"
     case vanish
@@ -74,7 +76,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
         switch self {
         case .overwrite, .reformat, .rollback: 30
         case .clockStep: 3_600_000
-        case .lateServices: 3_000
+        case .lateServices, .lateObjects: 3_000
         case .slow: 0
         default: nil
         }

@@ -124,6 +124,16 @@ extension BusSimulator {
             setDeviceProperties(device, ["ServicesResolved": .bool(true)])
             return
         }
+        if !device.areServicesExported, let fault = device.strikes(.lateObjects) {
+            device.servicesResolved = true
+            setDeviceProperties(device, ["ServicesResolved": .bool(true)])
+            let link = device.linkNumber
+            after(.milliseconds(fault.amount)) { simulator in
+                guard device.isConnected, device.linkNumber == link else { return }
+                simulator.exportServices(device)
+            }
+            return
+        }
         var changes: BusProperties = ["ServicesResolved": .bool(true)]
         if device.areServicesExported {
             for characteristic in device.characteristics {
@@ -214,27 +224,33 @@ extension BusSimulator {
         device.link = .down
         device.linkNumber += 1
         device.servicesResolved = false
+        device.isSilent = false
+        device.isBearerShut = false
         device.keeper.band.linkDown()
         device.keeper.touch()
         device.afterResolution = []
         device.afterPairing = []
         device.heartRateTimer?.cancel()
+        failRequests(device)
+        for characteristic in device.characteristics {
+            tree.setProperties(
+                characteristic.path, BlueZInterfaces.characteristic.name, [:], invalidated: ["MTU"], signal: false)
+        }
+        saveSoon()
+    }
+
+    /// Acquired sockets end, and whatever waits for the band fails.
+    func failRequests(_ device: SimulatedDevice) {
         let interface = BlueZInterfaces.characteristic.name
         for characteristic in device.characteristics {
             let hadNotify = characteristic.acquiredNotify != nil
             let hadWrite = characteristic.acquiredWrite != nil
             device.dropped += characteristic.acquiredNotify?.dropped ?? 0
             let waiting = characteristic.linkLost()
-            if hadNotify {
-                tree.setProperties(characteristic.path, interface, ["NotifyAcquired": .bool(false)])
-            }
-            if hadWrite {
-                tree.setProperties(characteristic.path, interface, ["WriteAcquired": .bool(false)])
-            }
-            tree.setProperties(characteristic.path, interface, [:], invalidated: ["MTU"], signal: false)
+            if hadNotify { tree.setProperties(characteristic.path, interface, ["NotifyAcquired": .bool(false)]) }
+            if hadWrite { tree.setProperties(characteristic.path, interface, ["WriteAcquired": .bool(false)]) }
             for call in waiting { fail(call, BlueZError.att(0x0e)) }
         }
-        saveSoon()
     }
 
     private func signalReason(_ device: SimulatedDevice, _ reason: DisconnectReason) {

@@ -73,7 +73,7 @@ extension BusSimulator {
 
     private func acquireNotify(_ call: MethodCall) -> CallOutcome {
         guard let (device, characteristic) = characteristic(at: call.path) else { return .never }
-        guard device.isConnected else { return .failure(BlueZError.gattNotConnected) }
+        guard device.hasGATT else { return .failure(BlueZError.gattNotConnected) }
         guard characteristic.definition.has("notify"), options.acquireNotify else {
             return .failure(BlueZError.notSupported)
         }

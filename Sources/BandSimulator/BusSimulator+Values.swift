@@ -23,17 +23,32 @@ extension BusSimulator {
     /// Sends an ATT request: `body` runs when the response is there, unless the link ended meanwhile.
     func request(_ device: SimulatedDevice, _ body: @escaping @Sendable (isolated BusSimulator) -> Void) {
         let link = device.linkNumber
+        if device.strikes(.silent) != nil, !device.isSilent {
+            device.isSilent = true
+            // The ATT transaction timeout; BlueZ shuts the bearer then.
+            after(scaled(.seconds(30))) { simulator in
+                guard device.linkNumber == link, device.isConnected else { return }
+                simulator.shutBearer(device)
+            }
+        }
         after(scaled(options.attLatency)) { simulator in
-            guard device.linkNumber == link, device.isConnected else { return }
+            guard device.linkNumber == link, device.hasGATT, !device.isSilent else { return }
             body(simulator)
         }
+    }
+
+    /// Every request that waits fails; later ones are refused as if there were no link.
+    private func shutBearer(_ device: SimulatedDevice) {
+        device.isBearerShut = true
+        device.keeper.band.enableNotifications(false)
+        failRequests(device)
     }
 
     // MARK: reading
 
     private func readValue(_ call: MethodCall) -> CallOutcome {
         guard let (device, characteristic) = characteristic(at: call.path) else { return .never }
-        guard device.isConnected else { return .failure(BlueZError.gattNotConnected) }
+        guard device.hasGATT else { return .failure(BlueZError.gattNotConnected) }
         guard let offset = Self.offset(call.arguments.first) else {
             return .failure(BlueZError.invalidArguments)
         }
@@ -88,7 +103,7 @@ extension BusSimulator {
         guard let end = call.path.lastIndex(of: "/"),
             let (device, characteristic) = characteristic(at: String(call.path[..<end]))
         else { return .never }
-        guard device.isConnected else { return .failure(BlueZError.gattNotConnected) }
+        guard device.hasGATT else { return .failure(BlueZError.gattNotConnected) }
         let bit: UInt8 = characteristic.definition.has("notify") ? 1 : 2
         let value: [UInt8] = [characteristic.isNotifying ? bit : 0, 0]
         request(device) { $0.reply(call.token, [.bytes(value)]) }
@@ -99,7 +114,7 @@ extension BusSimulator {
 
     private func writeValue(_ call: MethodCall) -> CallOutcome {
         guard let (device, characteristic) = characteristic(at: call.path) else { return .never }
-        guard device.isConnected else { return .failure(BlueZError.gattNotConnected) }
+        guard device.hasGATT else { return .failure(BlueZError.gattNotConnected) }
         guard let bytes = call.arguments.first?.bytes, let offset = Self.offset(call.arguments.last) else {
             return .failure(BlueZError.invalidArguments)
         }
@@ -161,7 +176,7 @@ extension BusSimulator {
 
     private func acquireWrite(_ call: MethodCall) -> CallOutcome {
         guard let (device, characteristic) = characteristic(at: call.path) else { return .never }
-        guard device.isConnected else { return .failure(BlueZError.gattNotConnected) }
+        guard device.hasGATT else { return .failure(BlueZError.gattNotConnected) }
         guard characteristic.definition.has("write-without-response") else {
             return .failure(BlueZError.notSupported)
         }

@@ -28,6 +28,10 @@ final class SimulatedDevice: @unchecked Sendable {
     /// Rises with each link, so that what was started under an earlier one is forgotten.
     var linkNumber: UInt64 = 0
     var servicesResolved = false
+    /// The band answers no ATT request any more (fault "silent").
+    var isSilent = false
+    /// BlueZ gave up on the ATT bearer while the link still stands.
+    var isBearerShut = false
     var areServicesExported = false
     let services: [(definition: GATTLayout.Service, path: String, characteristics: [SimulatedCharacteristic])]
     var connectCall: UInt64?
@@ -70,6 +74,8 @@ final class SimulatedDevice: @unchecked Sendable {
 
     var address: BluetoothAddress { keeper.setup.address }
     var isConnected: Bool { link == .up || link == .disconnecting }
+    /// Reads and writes can be sent.
+    var hasGATT: Bool { isConnected && !isBearerShut }
     /// A band advertises whenever it may and nobody holds its link.
     var isAdvertising: Bool { isPresent && !isConnected }
     var characteristics: [SimulatedCharacteristic] { services.flatMap(\.characteristics) }

@@ -48,8 +48,9 @@ public enum SimulatorHelp {
           noend lateend lostack slow:RATE                                        ends, acks, pace
           badtype badms badoffset badvalue                                       content, stays with the record
           unreadable=SEQ absent=SEQ                                              every time
-          connectfails connecthangs lateservices@N:MS noobjects vanish notifyrefused pairfails
-          neveranswer:METHOD@N failcall:METHOD@N                                 BlueZ itself (bus only)
+          connectfails connecthangs lateservices@N:MS lateobjects@N:MS noobjects silent@N vanish
+          notifyrefused pairfails                                                BlueZ and the link (bus only)
+          neveranswer:METHOD@N failcall:METHOD@N                                 one call (bus only)
 
         Tests control the bands through org.bandferry.Simulator1 on the same bus, one object a band:
         /org/bandferry/simulator/dev_F0_F1_F2_F3_F4_F0.

@@ -44,6 +44,27 @@ import Testing
         #expect(bed.trace.contains("+char0015 GattCharacteristic1"))
     }
 
+    @Test func servicesMayResolveBeforeTheirObjectsCome() async throws {
+        let bed = try await SimulatorBed.start(faults: "lateobjects@1:100")
+        try await bed.connect()
+        #expect(!bed.trace.contains { $0.hasPrefix("+char") })
+        try await bed.wait { $0.contains("+char0018 GattCharacteristic1") }
+        #expect(try await bed.read(infoPath).count == 24)
+    }
+
+    @Test func aSilentBandFailsItsRequestsAfterThirtySecondsAndThenHasNoGATT() async throws {
+        let bed = try await SimulatorBed.start(faults: "silent@2") { $0.timeScale = 40 }
+        try await bed.connect()
+        #expect(try await bed.read(infoPath).count == 24)
+        #expect(
+            await bed.failure(clockPath, characteristicName, "ReadValue", [.properties([:])])
+                == "Failed: Operation failed with ATT error: 0x0e")
+        #expect(
+            await bed.failure(infoPath, characteristicName, "ReadValue", [.properties([:])])
+                == "Failed: Not connected")
+        #expect(await bed.simulator.isConnected(address))
+    }
+
     @Test func servicesMayComeLate() async throws {
         let bed = try await SimulatorBed.start(faults: "lateservices@1:400")
         let clock = ContinuousClock()

@@ -60,7 +60,7 @@ import Testing
         try await bed.wait { $0.contains("char0018: WriteAcquired=false") }
     }
 
-    /// As measured on a real bluetoothd with the default buffer: 167 packets of 244 bytes, then silence.
+    /// As measured on a real bluetoothd: with the default buffer 167 packets of 244 bytes fit on current kernels.
     @Test func aFullSocketDropsWithoutAWordAndGoesOnWithAHole() async throws {
         let bed = try await SimulatorBed.start(records: 15_000)
         try await bed.connect()
@@ -73,13 +73,14 @@ import Testing
             try await Task.sleep(for: .milliseconds(5))
         }
         var seqs: [UInt32] = []
-        for _ in 0..<167 {
-            guard let packet = nextPacket(socket) else { break }
+        var poll = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        while Glibc.poll(&poll, 1, 0) == 1, let packet = nextPacket(socket) {
             if case .samples(_, let records) = try HistoryNotification(decoding: packet) {
                 seqs += records.map(\.seq)
             }
         }
-        #expect(seqs == Array(1...UInt32(167 * 15)))
+        #expect((100...300).contains(seqs.count / 15))
+        #expect(seqs == Array(1...UInt32(seqs.count)))
         await bed.simulator.record(address, 1)
         try await bed.write(controlPointPath, ControlPointCommand.sendFrom(15_001).encoded)
         #expect(try drainToEnd(socket).records.map(\.seq) == [15_001])
