@@ -234,7 +234,8 @@ extension BusSimulator {
         failRequests(device)
         for characteristic in device.characteristics {
             tree.setProperties(
-                characteristic.path, BlueZInterfaces.characteristic.name, [:], invalidated: ["MTU"], signal: false)
+                characteristic.path, BlueZInterfaces.characteristic.name, [:], invalidated: ["MTU"],
+                signal: false)
         }
         saveSoon()
     }
@@ -247,8 +248,12 @@ extension BusSimulator {
             let hadWrite = characteristic.acquiredWrite != nil
             device.dropped += characteristic.acquiredNotify?.dropped ?? 0
             let waiting = characteristic.linkLost()
-            if hadNotify { tree.setProperties(characteristic.path, interface, ["NotifyAcquired": .bool(false)]) }
-            if hadWrite { tree.setProperties(characteristic.path, interface, ["WriteAcquired": .bool(false)]) }
+            if hadNotify {
+                tree.setProperties(characteristic.path, interface, ["NotifyAcquired": .bool(false)])
+            }
+            if hadWrite {
+                tree.setProperties(characteristic.path, interface, ["WriteAcquired": .bool(false)])
+            }
             for call in waiting { fail(call, BlueZError.att(0x0e)) }
         }
     }
