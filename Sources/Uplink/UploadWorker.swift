@@ -74,6 +74,8 @@ final class UploadWorker {
     private func look(now: Duration) -> Duration {
         refreshToken(now: now)
         if let until = schedule.wait(now: now) {
+            // What piles up in an outage is shown as it grows.
+            if let count = try? outbox?.pendingCount() { board.pending = count }
             let limit = schedule.waitsForCredentials ? settings.intervals.tokenCheck : settings.intervals.idle
             return min(until - now, limit)
         }

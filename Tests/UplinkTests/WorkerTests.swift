@@ -198,9 +198,12 @@ import Testing
         #expect(tries.value > 7 * 86_400 / 900)
         #expect(run.events.value.count == 1, "one line in the log for a week")
         #expect(run.outbox.count(.pending) == 100)
+        run.outbox.add([sample(101)])
+        run.pass(.seconds(901))
+        #expect(run.board.snapshot.pending == 101)
         run.server.set(fault: nil)
         run.pass(.seconds(901))
-        #expect(run.outbox.count(.confirmed) == 100)
+        #expect(run.outbox.count(.confirmed) == 101)
         #expect(run.problem == nil)
     }
 

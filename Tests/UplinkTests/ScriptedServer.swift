@@ -1,0 +1,141 @@
+import Foundation
+import HTTPClient
+
+/// An HTTP server on loopback whose every answer, well-formed or not, is the test's. A thread a connection.
+final class ScriptedServer: Sendable {
+    enum Reply: Sendable {
+        case proper(HTTPResponse)
+        /// Sent as it is; then the connection is closed.
+        case bytes(String)
+        /// Nothing is ever sent; the connection stays open.
+        case hang
+        /// Closed without a byte.
+        case hangUp
+    }
+
+    typealias Script = @Sendable (HTTPRequest) -> Reply
+
+    let port: UInt16
+    private let listener: Int32
+    private let script: Script
+    private let open = Locked<Set<Int32>>([])
+    private let seen = Locked<[HTTPRequest]>([])
+    private let isStopped = Locked(false)
+
+    var url: String { "http://127.0.0.1:\(port)" }
+    var requests: [HTTPRequest] { seen.value }
+
+    /// - Parameter port: 0 = any.
+    init(port: UInt16 = 0, _ script: @escaping Script) throws {
+        self.script = script
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var yes: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(listener, pointer, size) == 0 && listen(listener, 16) == 0
+                    && getsockname(listener, pointer, &size) == 0
+            }
+        }
+        guard bound else { throw POSIXError(.EADDRINUSE) }
+        self.port = UInt16(bigEndian: address.sin_port)
+        self.listener = listener
+        Thread.detachNewThread { [self] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                guard !isStopped.value else {
+                    close(connection)
+                    continue
+                }
+                _ = open.change { $0.insert(connection) }
+                Thread.detachNewThread { self.serve(connection) }
+            }
+        }
+    }
+
+    /// Drops every connection, as a killed server does.
+    func stop() {
+        isStopped.change { $0 = true }
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+        for connection in open.value { shutdown(connection, Int32(SHUT_RDWR)) }
+    }
+
+    private func serve(_ connection: Int32) {
+        defer {
+            _ = open.change { $0.remove(connection) }
+            close(connection)
+        }
+        var buffer: [UInt8] = []
+        while let request = read(connection, &buffer) {
+            seen.change { $0.append(request) }
+            switch script(request) {
+            case .proper(let response):
+                let head =
+                    "HTTP/1.1 \(response.status) X\r\nContent-Length: \(response.body.count)\r\n"
+                    + response.headers.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
+                guard write(Array(head.utf8) + response.body, to: connection) else { return }
+            case .bytes(let text):
+                _ = write(Array(text.utf8), to: connection)
+                return
+            case .hang:
+                var byte: UInt8 = 0
+                while recv(connection, &byte, 1, 0) > 0 {}
+                return
+            case .hangUp:
+                return
+            }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// One request with its body; nil at the end of the connection.
+    private func read(_ connection: Int32, _ buffer: inout [UInt8]) -> HTTPRequest? {
+        func more() -> Bool {
+            var part = [UInt8](repeating: 0, count: 65_536)
+            let count = recv(connection, &part, part.count, 0)
+            guard count > 0 else { return false }
+            buffer += part[..<count]
+            return true
+        }
+        let blank = Array("\r\n\r\n".utf8)
+        var end = buffer.firstRange(of: blank)
+        while end == nil {
+            guard more() else { return nil }
+            end = buffer.firstRange(of: blank)
+        }
+        guard let end else { return nil }
+        let lines = String(decoding: buffer[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        let words = lines[0].split(separator: " ").map(String.init)
+        let headers = lines.dropFirst().compactMap { line -> HTTPHeader? in
+            line.firstIndex(of: ":").map {
+                HTTPHeader(
+                    String(line[..<$0]), line[line.index(after: $0)...].trimmingCharacters(in: .whitespaces))
+            }
+        }
+        let length = headers.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) } ?? 0
+        buffer.removeFirst(end.upperBound)
+        while buffer.count < length { guard more() else { return nil } }
+        let body = Array(buffer.prefix(length))
+        buffer.removeFirst(length)
+        guard words.count == 3, let method = HTTPRequest.Method(rawValue: words[0]) else { return nil }
+        return HTTPRequest(method, url + words[1], headers: headers, body: body)
+    }
+}
