@@ -62,7 +62,8 @@ def check(truth, server, device_id, allowed_causes):
         where = f"{device} ring {record['ring']} seq {record['seq']}"
         cause = server.cause(device, record["ring"], record["seq"])
         if record["fault"] is not None:
-            if cause != "unreadable" and not rolled_back(record):
+            # Lost on the way like any other record, or kept raw and named.
+            if cause not in {"unreadable", *allowed_causes} and not rolled_back(record):
                 problems.append(f"{where}: its content is faulty ({record['fault']}) and no gap names it")
             continue
         key = (device, record["ring"], record["type"], record["seq"])

@@ -43,7 +43,8 @@ class GatewayCase(unittest.TestCase):
         answer = stack.status()
         bands = [band for band in answer["bands"] if band["adopted"]]
         return bool(bands) and all(
-            band["problem"] is None and band["next_seq"] and band["next_seq"] > (band["newest_seq"] or 0)
+            band["problem"] is None and band["next_seq"] and band["newest_seq"] is not None
+            and band["next_seq"] > band["newest_seq"]
             and (band["pending"] == 0 or not uploaded) for band in bands)
 
     def wait_until_calm(self, stack, uploaded=True):

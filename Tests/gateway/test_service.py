@@ -122,7 +122,7 @@ class Commands(GatewayCase):
     def test_a_band_is_found_adopted_synced_and_forgotten_by_command(self):
         stack = self.stack(bands=2, modes={})
         stack.start()
-        stack.wait(lambda: stack.command("status", check=False).returncode == 0, "the daemon", pause=0.3)
+        stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.3)
         seen = json.loads(stack.command("--json", "scan", "--seconds", "2"))
         self.assertIn(stack.bands[1], json.dumps(seen))
         stack.command("adopt", stack.bands[1])
@@ -224,8 +224,8 @@ class OtherGateways(GatewayCase):
         # The first one's rows go up, its band comes no more.
         stack.modes = {}
         stack.start_daemon()
-        stack.wait(lambda: stack.command("status", check=False).returncode == 0
-                   and all(band["pending"] == 0 for band in stack.status()["bands"]), "its rows", pause=0.3)
+        stack.wait(lambda: stack.status()["bands"] and not any(
+            band["pending"] for band in stack.status()["bands"]), "its rows", pause=0.3)
         stack.daemon.stop()
         stack.state = stack.directory / "second"
         stack.modes = {stack.bands[0]: "own"}

@@ -223,7 +223,9 @@ class Stack:
         return done.stdout if check else done
 
     def status(self):
-        return json.loads(self.command("--json", "status"))
+        """What `bandferry status` says; an empty answer while there is nothing to ask yet."""
+        done = self.command("--json", "status", check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else {"running": False, "problems": [], "bands": []}
 
     def truth(self):
         """Every record that the bands ever measured, and every loss, from their state."""
