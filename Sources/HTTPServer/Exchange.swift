@@ -1,5 +1,4 @@
 import CMicrohttpd
-import Synchronization
 
 /// One request on its way through: collected on the server's thread, answered from anywhere, once.
 final class Exchange: @unchecked Sendable {
@@ -11,7 +10,7 @@ final class Exchange: @unchecked Sendable {
         case answered(ServerResponse)
     }
 
-    private let state = Mutex(State.collecting)
+    private let state = Guarded(State.collecting)
     private let started = ContinuousClock.now
 
     // The server's thread alone reads and writes what follows, before the handler runs.

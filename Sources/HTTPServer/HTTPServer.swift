@@ -1,7 +1,6 @@
 import CMicrohttpd
 import Dispatch
 import Glibc
-import Synchronization
 
 /// An HTTP/1.1 server over libmicrohttpd.
 ///
@@ -18,12 +17,12 @@ public final class HTTPServer: Sendable {
 
     private let core: ServerCore
     /// Nil when stopped. The pointer is libmicrohttpd's own and used by `stop` alone.
-    private let daemon: Mutex<UInt?>
+    private let daemon: Guarded<UInt?>
 
     private init(address: ListenAddress, core: ServerCore, daemon: OpaquePointer) {
         self.address = address
         self.core = core
-        self.daemon = Mutex(UInt(bitPattern: daemon))
+        self.daemon = Guarded(UInt(bitPattern: daemon))
     }
 
     /// `admit` may answer before a body is kept. `refuse` shapes the answers to requests that don't reach the

@@ -1,5 +1,4 @@
 import CMicrohttpd
-import Synchronization
 
 /// What the C callbacks reach: the handler, the limits and the requests in hand.
 final class ServerCore: Sendable {
@@ -16,7 +15,7 @@ final class ServerCore: Sendable {
     private let handler: HTTPServer.Handler
     let admit: HTTPServer.Admit
     let refuse: HTTPServer.Refuse
-    private let ledger = Mutex(Ledger())
+    private let ledger = Guarded(Ledger())
 
     init(
         limits: HTTPLimits, admit: @escaping HTTPServer.Admit, refuse: @escaping HTTPServer.Refuse,

@@ -1,6 +1,5 @@
 import HTTPServer
 import IngestAPI
-import Synchronization
 
 /// Answers the requests of ingest API 1 from a storage.
 public final class IngestService: Sendable {
@@ -9,7 +8,7 @@ public final class IngestService: Sendable {
     private let requestsPerMinute: Int?
     private let report: @Sendable (ServiceEvent) -> Void
     private let metrics = Metrics()
-    private let rates = Mutex([String: RateLimit]())
+    private let rates = Guarded([String: RateLimit]())
 
     /// `requestsPerMinute` bounds each account; nil = no bound.
     public init(

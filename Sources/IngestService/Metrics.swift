@@ -1,5 +1,5 @@
+import HTTPServer
 import IngestAPI
-import Synchronization
 
 /// Counts what the server did. No account, device or person is a label.
 final class Metrics: Sendable {
@@ -21,7 +21,7 @@ final class Metrics: Sendable {
     /// Seconds from a batch's arrival at the storage to its durable commit.
     private static let storeBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-    private let counts = Mutex(Counts())
+    private let counts = Guarded(Counts())
 
     func count(route: String, status: Int) {
         counts.withLock { $0.requests[Request(route: route, status: status), default: 0] += 1 }

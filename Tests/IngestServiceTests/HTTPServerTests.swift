@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import HTTPServer
-import Synchronization
 import Testing
 
 /// libmicrohttpd behind its wrapper: limits, hostile clients and the stop.
@@ -258,7 +257,7 @@ private final class Gate: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func wait() async {
         await withCheckedContinuation { continuation in
@@ -288,7 +287,7 @@ private final class Gate: Sendable {
 /// Reads an answer on a thread of its own.
 private final class Answered: Sendable {
     private let queue = DispatchQueue(label: "answer")
-    private let result = Mutex("")
+    private let result = Guarded("")
 
     func read(_ connection: sending RawConnection, _ request: String) {
         connection.write(request)

@@ -1,6 +1,6 @@
 import Foundation
+import HTTPServer
 import SQLite
-import Synchronization
 import Testing
 
 /// One run of `bandferry-ingest` from the directory that this test was built into.
@@ -74,7 +74,7 @@ final class IngestProgram: Sendable {
 
 /// Collects what comes out of a pipe.
 private final class Collector: Sendable {
-    private let bytes = Mutex(Data())
+    private let bytes = Guarded(Data())
     private let ended = DispatchSemaphore(value: 0)
 
     func follow(_ pipe: Pipe) {

@@ -1,8 +1,8 @@
 import Compression
 import Foundation
 import HTTPClient
+import HTTPServer
 import IngestAPI
-import Synchronization
 import Testing
 
 @testable import IngestService
@@ -56,14 +56,14 @@ final class TestServer: Sendable {
 
 /// What the service reported, in order.
 final class EventLog: Sendable {
-    private let list = Mutex([ServiceEvent]())
+    private let list = Guarded([ServiceEvent]())
     func add(_ event: ServiceEvent) { list.withLock { $0.append(event) } }
     var all: [ServiceEvent] { list.withLock { $0 } }
 }
 
 /// A wall clock that moves only when told to.
 final class TestClock: Sendable {
-    private let milliseconds = Mutex(Int64(1_793_080_000_000))
+    private let milliseconds = Guarded(Int64(1_793_080_000_000))
     var now: APITime { APITime(milliseconds: milliseconds.withLock { $0 }) }
     func advance(seconds: Int64) { milliseconds.withLock { $0 += seconds * 1000 } }
 }
