@@ -17,7 +17,7 @@ case ${1:-build} in
     build) ;;
     test)
         commands+=(
-            dbus-daemon:dbus bluetoothctl:bluez python3:python3 sqlite3:sqlite3 gcc:gcc git:git timeout:coreutils
+            dbus-daemon:dbus bluetoothctl:bluez python3:python3 sqlite3:sqlite3 gcc:gcc git:git timeout:coreutils openssl:openssl
             systemd-analyze:systemd
         )
         ;;

@@ -1,0 +1,148 @@
+import BandProfile
+import Foundation
+import GatewayBus
+import GatewayModel
+import Testing
+
+/// Answers for the daemon, as it is told.
+private struct FakeGateway: GatewayCommands {
+    var failure: CommandFailure?
+    var report = SyncReport(address: StateFixture.address, stored: 42)
+    var during: @Sendable () async -> Void = {}
+
+    func scan(seconds: Int) async throws -> [SeenBand] {
+        if let failure { throw failure }
+        return [SeenBand(address: StateFixture.address, name: "Anna", rssi: -60)]
+    }
+
+    func adopt(_ request: AdoptRequest) async throws { if let failure { throw failure } }
+    func forget(_ address: BluetoothAddress) async throws { if let failure { throw failure } }
+
+    func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> [SyncReport] {
+        await during()
+        if let failure { throw failure }
+        return [report]
+    }
+}
+
+private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
+    var band = BandStatus(address: StateFixture.address, device: StateFixture.device, mode: .own)
+    band.name = "Anna"
+    band.syncing = syncing
+    band.newestSeq = 100
+    band.nextSeq = next
+    var status = GatewayStatus(version: "9.9.9", stateDirectory: "/s", running: true)
+    status.bands = [band]
+    return status
+}
+
+/// What the command line says with a daemon on the bus. Each case has a bus of its own.
+@Suite(.timeLimit(.minutes(2))) struct RunningDaemonTests {
+    private func bandferry(
+        _ gateway: FakeGateway = FakeGateway(), deny: String = "", takesName: Bool = true,
+        _ body: (Bandferry, GatewayBusService) async throws -> Void
+    ) async throws {
+        let fixture = try StateFixture()
+        let bus = try TestBus(deny: deny)
+        defer { bus.stop() }
+        let service = try await GatewayBusService.open(
+            .address(bus.address), commands: gateway, status: status(), interval: .milliseconds(1))
+        if takesName { #expect(await service.takeName() == .owned) }
+        var program = fixture.bandferry
+        program.bus = bus.address
+        try await body(program, service)
+        await service.close()
+    }
+
+    @Test func theDaemonIsAskedFirst() async throws {
+        try await bandferry { program, _ in
+            let ending = try await program.run("status")
+            #expect(ending.status == 0 && ending.output.contains("9.9.9, running"), "\(ending.errors)")
+            #expect(try await program.run("--json", "bands").output.contains("F0:F1:F2:F3:F4:F5"))
+        }
+    }
+
+    @Test func commandsAreDone() async throws {
+        try await bandferry { program, _ in
+            #expect(try await program.run("scan", "--seconds", "1").output.contains("-60 dBm"))
+            #expect(
+                try await program.run("adopt", "F0:F1:F2:F3:F4:F5", "--mode", "observe").output.contains(
+                    "observe"))
+            #expect(try await program.run("forget", "F0:F1:F2:F3:F4:F5").output.contains("rows are kept"))
+            let sync = try await program.run("sync", "F0:F1:F2:F3:F4:F5")
+            #expect(sync.status == 0 && sync.output.contains("42 new records"))
+            #expect(
+                try await program.run("--json", "sync").output.hasPrefix(
+                    "[{\"address\":\"F0:F1:F2:F3:F4:F5\""))
+        }
+    }
+
+    @Test(arguments: [
+        (CommandFailure.Code.invalidArguments, Int32(2)), (.notFound, 5), (.inConfiguration, 6),
+        (.outOfRange, 7),
+        (.notReady, 1), (.inProgress, 1), (.failed, 1),
+    ])
+    func aRefusalHasItsStatusAndItsWords(_ code: CommandFailure.Code, _ exit: Int32) async throws {
+        let failure = CommandFailure(code, "remove line 7 of bandferry.conf")
+        try await bandferry(FakeGateway(failure: failure)) { program, _ in
+            let ending = try await program.run("forget", "F0:F1:F2:F3:F4:F5")
+            #expect(ending.status == exit)
+            #expect(ending.errors == "bandferry: remove line 7 of bandferry.conf\n")
+            #expect(ending.output.isEmpty)
+        }
+    }
+
+    @Test(arguments: [("out_of_range", Int32(7)), ("pairing_failed", 1)])
+    func aSyncThatDidNotGetEverythingSaysSo(_ code: String, _ exit: Int32) async throws {
+        let report = SyncReport(
+            address: StateFixture.address, stored: 0,
+            problem: Problem(code: code, text: "No.", remedy: "Try."))
+        try await bandferry(FakeGateway(report: report)) { program, _ in
+            let ending = try await program.run("sync")
+            #expect(ending.status == exit)
+            #expect(ending.output.contains("What to do: Try."))
+        }
+    }
+
+    @Test func progressIsPrintedWhileASyncLasts() async throws {
+        let asked = AsyncStream.makeStream(of: Void.self)
+        let go = AsyncStream.makeStream(of: Void.self)
+        let gateway = FakeGateway(during: {
+            asked.continuation.yield()
+            for await _ in go.stream { break }
+        })
+        try await bandferry(gateway) { program, service in
+            // The program runs while the test publishes.
+            async let ending = Task.detached { try await program.run("sync") }.value
+            for await _ in asked.stream { break }
+            for next in UInt32(1)...101 {
+                await service.publish(status(next: next))
+                // Not a guess of speed: fewer steps would be seen, the last one in any case.
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try await Task.sleep(for: .milliseconds(500))
+            go.continuation.yield()
+            let output = try await ending.output
+            #expect(output.contains("100 of 100 records") || output.contains("% "), "\(output)")
+            #expect(output.contains("42 new records"))
+            #expect(!output.contains("\u{1b}"), "no cursor moves in a file")
+        }
+    }
+
+    @Test func aUserWithoutPermissionIsTold() async throws {
+        try await bandferry(deny: "<deny send_destination=\"org.bandferry\"/>") { program, _ in
+            let ending = try await program.run("scan")
+            #expect(ending.status == 4)
+            #expect(ending.errors.contains("usermod -aG bandferry"))
+        }
+    }
+
+    @Test func withoutTheNameTheStateDirectoryIsRead() async throws {
+        try await bandferry(takesName: false) { program, _ in
+            #expect(try await program.run("scan").status == 3)
+            // There is no state directory here, which is what it says, and not a word of the bus.
+            let ending = try await program.run("status")
+            #expect(ending.status == 5 && ending.errors.contains("no state directory"))
+        }
+    }
+}

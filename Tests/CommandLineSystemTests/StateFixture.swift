@@ -1,0 +1,50 @@
+import BandProfile
+import Foundation
+import GatewayModel
+import Store
+
+/// A state directory as a stopped daemon leaves it: one band, 40 records, one gap.
+final class StateFixture {
+    static let address = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
+    static let device = DeviceID(address)
+    static let ring = RingID(rawValue: 0xb5e5_d00d)
+
+    let directory: URL
+    let configuration: URL
+    var state: String { directory.appendingPathComponent("state").path }
+
+    init(extra: String = "") throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "state-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        configuration = directory.appendingPathComponent("bandferry.conf")
+        try "[gateway]\nstate_directory = \(directory.path)/state\n\(extra)\n".write(
+            to: configuration, atomically: true, encoding: .utf8)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    var bandferry: Bandferry { Bandferry(configuration: configuration, fixture: self) }
+
+    func fill() async throws {
+        let lock = try StateDirectoryLock.acquire(directory: state)
+        let store = try Store.open(directory: state, now: { Timestamp(milliseconds: 1_793_100_000_000) })
+        try await store.adopt(
+            address: Self.address, device: Self.device, mode: .own, name: "Anna", configured: false)
+        let records = (UInt32(11)...50).map { (seq: UInt32) -> TimedRecord in
+            let type: UInt8 = seq % 2 == 0 ? 1 : 2
+            let record = HistoryRecord(
+                seq: seq, seconds: 1_793_000_000 + seq, offsetQuarterHours: 22, type: type, value: Int16(seq))
+            return TimedRecord(record: record, clockID: 3)
+        }
+        let gap = Gap(ring: Self.ring, firstSeq: 1, lastSeq: 10, cause: .overwritten)
+        let clock = ClockReading(
+            clockID: 3, bandTimeMilliseconds: 1_793_000_000_000,
+            hostTime: Timestamp(milliseconds: 1_793_000_001_000), hostMonotonicMilliseconds: 5, bootID: "b",
+            boundMilliseconds: 20, bandSecondsSinceBoot: 9)
+        _ = try await store.commit(
+            Chunk(ring: Self.ring, records: records, gaps: [gap], through: 50), of: Self.device, clock: clock)
+        try await store.close()
+        withExtendedLifetime(lock) {}
+    }
+}
