@@ -17,6 +17,7 @@ export BANDFERRY_BIN
 scripts/part.sh swift 20 "$swift" test "${flags[@]}"
 scripts/part.sh install 2 scripts/test-install.sh
 scripts/part.sh clients 6 Tests/clients/run.py
+scripts/part.sh gateway 10 Tests/gateway/run.py
 scripts/part.sh faults 12 Tests/faults/run.py
 scripts/part.sh vm 15 Tests/vm/test.sh
 scripts/part.sh fuzz 12 scripts/fuzz.sh
