@@ -74,7 +74,8 @@ final class CurlHandle {
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
-        try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        // CURL_NETRC_IGNORED, an enumeration in older headers and a macro in newer ones.
+        try set(CURLOPT_NETRC, 0)
         if let authorityFile { try set(CURLOPT_CAINFO, authorityFile) }
         // A proxy tunnels https unread; it would see the token of a plain request.
         if !target.isEncrypted || target.isLoopback { try set(CURLOPT_PROXY, "") }
