@@ -4,7 +4,7 @@ import GatewayModel
 import Store
 
 /// A state directory as a stopped daemon leaves it: one band, 40 records, one gap.
-final class StateFixture {
+final class StateFixture: Sendable {
     static let address = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
     static let device = DeviceID(address)
     static let ring = RingID(rawValue: 0xb5e5_d00d)
