@@ -91,6 +91,10 @@ def progress(stack, records):
     return rows
 
 
+def is_calm(stack):
+    return all(not band["syncing"] and band["problem"] is None for band in stack.status()["bands"])
+
+
 def watch(stack, screen, records, done, what):
     """Shows the bars until `done(share that came in, share that went up)`."""
     end = time.monotonic() + DEADLINE
@@ -156,6 +160,7 @@ def main():
         screen.say("It is started again, and goes on where it was.")
         stack.wait(lambda: stack.command("status", check=False).returncode == 0, "the daemon to come back")
         watch(stack, screen, options.records, lambda _, went_up: went_up >= 1, "the whole history on the server")
+        stack.wait(lambda: is_calm(stack), "the last sync to end")
         print()
         print(stack.command("status"))
         rows, problems = accounts(stack)
