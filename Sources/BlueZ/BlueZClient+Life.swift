@@ -87,24 +87,14 @@ extension BlueZClient {
     /// Reads all objects. The reply replaces the view where it stands among the signals.
     func readObjects() async throws(BlueZFailure) {
         guard let connection else { throw BlueZFailure(kind: .busGone, during: .start) }
-        let result: Result<[BusValue], BusError> = await withCheckedContinuation { continuation in
-            connection.assumeIsolated { connection in
-                do throws(BusError) {
-                    try connection.call(
-                        BlueZName.service, path: "/", interface: "org.freedesktop.DBus.ObjectManager",
-                        "GetManagedObjects", deadline: timings.other
-                    ) { [weak self] result in
-                        self?.assumeIsolated { client in
-                            if case .success(let reply) = result { client.replaceObjects(reply) }
-                        }
-                        continuation.resume(returning: result)
-                    }
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
+        do throws(BusError) {
+            _ = try await connection.call(
+                BlueZName.service, path: "/", interface: "org.freedesktop.DBus.ObjectManager",
+                "GetManagedObjects", deadline: timings.other
+            ) { [weak self] reply in
+                self?.assumeIsolated { $0.replaceObjects(reply) }
             }
-        }
-        if case .failure(let error) = result {
+        } catch {
             throw BlueZFailure(name: error.name, text: error.message, during: .start)
         }
     }

@@ -68,11 +68,12 @@ public actor BusConnection {
     /// Calls a method and waits for its reply, at most for the deadline.
     ///
     /// A reply with file descriptors is refused unless they are asked for, and then they are the caller's.
-    /// A subject lets `failCalls` end the call. Cancelling the task ends the wait, not the work of the service.
+    /// A subject lets `failCalls` end the call. `onReply` sees the reply on the queue, before any later signal. Cancelling the task ends the wait, not the work of the service.
     public func call(
         _ destination: String, path: String, interface: String, _ member: String,
         _ arguments: [BusValue] = [], deadline: Duration, autoStart: Bool = false,
-        takesFileDescriptors: Bool = false, about subject: String? = nil
+        takesFileDescriptors: Bool = false, about subject: String? = nil,
+        onReply: (@Sendable ([BusValue]) -> Void)? = nil
     ) async throws(BusError) -> [BusValue] {
         let message = try BusMessage.call(
             destination, path: path, interface: interface, member: member, arguments, autoStart: autoStart,
@@ -82,7 +83,10 @@ public actor BusConnection {
             await withCheckedContinuation { continuation in
                 wait.serial = transport.send(
                     message, deadline: deadline, takesFileDescriptors: takesFileDescriptors, subject: subject
-                ) { continuation.resume(returning: $0) }
+                ) { result in
+                    if let onReply, case .success(let values) = result { onReply(values) }
+                    continuation.resume(returning: result)
+                }
                 if Task.isCancelled, let serial = wait.serial { transport.cancel(serial) }
             }
         } onCancel: {
@@ -90,18 +94,6 @@ public actor BusConnection {
             transport.queue.async { if let serial = wait.serial { transport.cancel(serial) } }
         }
         return try result.get()
-    }
-
-    /// Calls a method; `receive` gets the reply on the connection's queue, before any signal that follows it.
-    public func call(
-        _ destination: String, path: String, interface: String, _ member: String,
-        _ arguments: [BusValue] = [], deadline: Duration,
-        receive: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
-    ) throws(BusError) {
-        let message = try BusMessage.call(
-            destination, path: path, interface: interface, member: member, arguments, autoStart: false,
-            expectsReply: true)
-        _ = transport.send(message, deadline: deadline, complete: receive)
     }
 
     /// Ends every waiting call about a subject with an error: what it was about has gone.

@@ -1,7 +1,9 @@
 import Dispatch
 
 /// A serial dispatch queue as an actor's executor, so that C callbacks on the queue are on the actor.
-public final class QueueExecutor: SerialExecutor {
+///
+/// Unchecked only because Dispatch does not say in every version that a key may be shared.
+public final class QueueExecutor: SerialExecutor, @unchecked Sendable {
     public let queue: DispatchQueue
     private let key = DispatchSpecificKey<Bool>()
 

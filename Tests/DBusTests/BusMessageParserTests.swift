@@ -9,14 +9,26 @@ private func message(_ signature: String, _ body: [UInt8]) -> [UInt8] {
         bytes + [UInt8](repeating: 0, count: (8 - bytes.count % 8) % 8)
     }
     func text(_ code: UInt8, _ type: String, _ value: String) -> [UInt8] {
-        [code, 1] + Array(type.utf8) + [0] + word(value.utf8.count) + Array(value.utf8) + [0]
+        var bytes: [UInt8] = [code, 1]
+        bytes += Array(type.utf8)
+        bytes.append(0)
+        bytes += word(value.utf8.count)
+        bytes += Array(value.utf8)
+        bytes.append(0)
+        return bytes
     }
     var fields = padded(text(1, "o", "/a"))
     fields = padded(fields + text(2, "s", "a.b"))
     fields = padded(fields + text(3, "s", "C"))
-    fields += [8, 1] + Array("g".utf8) + [0, UInt8(signature.utf8.count)] + Array(signature.utf8) + [0]
-    let header: [UInt8] = [UInt8(ascii: "l"), 4, 0, 1] + word(body.count) + word(1) + word(fields.count)
-    return padded(header + fields) + body
+    fields += [8, 1, UInt8(ascii: "g"), 0, UInt8(signature.utf8.count)]
+    fields += Array(signature.utf8)
+    fields.append(0)
+    var header: [UInt8] = [UInt8(ascii: "l"), 4, 0, 1]
+    header += word(body.count)
+    header += word(1)
+    header += word(fields.count)
+    header += fields
+    return padded(header) + body
 }
 
 @Suite struct BusMessageParserTests {

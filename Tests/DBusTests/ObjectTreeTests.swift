@@ -189,11 +189,13 @@ private let deviceInterface = InterfaceDescription(
         #expect(xml.contains("<arg name=\"value\" type=\"s\" direction=\"in\"/>"))
     }
 
-    @Test(arguments: [
+    private static let lines = [
         "busctl --address=ADDRESS tree NAME", "busctl --address=ADDRESS introspect NAME \(band)",
         "gdbus introspect --address ADDRESS --dest NAME --object-path / --recurse",
         "gdbus call --address ADDRESS --dest NAME --object-path \(band) --method \(device).Echo x",
-    ])
+    ]
+
+    @Test(arguments: lines)
     func theUsualToolsUnderstandTheTree(_ line: String) async throws {
         let command = line.replacing("ADDRESS", with: bus.address).replacing("NAME", with: service.uniqueName)
         let words = command.split(separator: " ").map(String.init)
