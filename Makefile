@@ -47,7 +47,7 @@ test:
 	@scripts/test.sh
 
 vm-test: build
-	@Tests/vm/test.sh
+	@BUILD=$(CURDIR)/$(RELEASEDIR) Tests/vm/test.sh
 
 fuzz:
 	@scripts/fuzz.sh

@@ -12,7 +12,8 @@ export PARTS=$results
 read -ra flags <<<"${SWIFTFLAGS:-}"
 "$swift" build -c release --static-swift-stdlib "${flags[@]}" || echo "== the programs could not be built"
 BANDFERRY_BIN=$("$swift" build -c release --show-bin-path)
-export BANDFERRY_BIN
+# As the tests of other programs know the programs.
+export BANDFERRY_BIN BANDSIM=$BANDFERRY_BIN/bandsim BUILD=$BANDFERRY_BIN
 
 scripts/part.sh swift 20 "$swift" test "${flags[@]}"
 scripts/part.sh install 2 scripts/test-install.sh
