@@ -2,8 +2,7 @@ import BandProfile
 import GatewayModel
 import SQLite
 
-/// Writes one chunk inside a transaction that its caller holds. Keeps nothing in memory between chunks that a
-/// rollback could make false.
+/// Writes one chunk inside a transaction that its caller holds, and calls `forget()` when that is rolled back.
 struct ChunkWriter {
     let rings: RingTable
     let gaps: GapLedger
@@ -14,6 +13,16 @@ struct ChunkWriter {
     private let inserter: SampleInserter
     private let raw: RawTable
     private let corrections: Corrections
+    private let memo = Memo()
+
+    /// What the last chunks found, so that the next one of the same stream need not look again.
+    private final class Memo {
+        var reading: (ring: Int64, reading: ClockReading, id: Int64)?
+        /// No sample waits for `reading` any more.
+        var isSettled = false
+        /// Where the highest unconfirmed range of a ring starts.
+        var tails: [Int64: UInt32] = [:]
+    }
 
     /// Uncertain times that one commit settles, so that no commit grows long.
     private static let settledPerCommit: UInt32 = 500
@@ -32,11 +41,9 @@ struct ChunkWriter {
 
     func write(_ chunk: Chunk, band: Int64, clock: ClockReading?, now: Timestamp) throws -> CommitOutcome {
         let ring = try rings.findOrInsert(band: band, chunk.ring, now: now)
-        let current = try clock.map { reading in
-            (reading: reading, id: try clocks.keep(reading, ring: ring.id).id)
-        }
+        let current = try clock.map { reading in (reading: reading, id: try keep(reading, ring: ring.id)) }
         var taken = try writeRecords(chunk, ring: ring, current: current, now: now)
-        for run in taken.stored.runs { try unconfirmed.add(ring: ring.id, run) }
+        for run in taken.stored.runs { try addUnconfirmed(run, ring: ring) }
         for (base, runs) in taken.uncertain {
             for run in runs.runs { try clocks.noteUncertain(ring: ring.id, clockID: base, run) }
         }
@@ -55,9 +62,17 @@ struct ChunkWriter {
             ring: ring.id, toAtLeast: Int64(chunk.through) + 1, stored: taken.rows, now: now)
         if let current { try settleUncertain(ring: ring, band: band, current: current, now: now) }
         return CommitOutcome(
-            ackThrough: try ackThrough(ring: ring.id, nextSeq: max(ring.nextSeq, Int64(chunk.through) + 1)),
+            ackThrough: ring.firstQuestion == nil && chunk.openQuestions.isEmpty
+                ? UInt32(clamping: max(ring.nextSeq - 1, Int64(chunk.through)))
+                : try ackThrough(ring: ring.id, nextSeq: max(ring.nextSeq, Int64(chunk.through) + 1)),
             stored: taken.rows, duplicates: taken.duplicates, conflicts: taken.conflicts,
             keptRaw: taken.keptRaw)
+    }
+
+    func forget() {
+        memo.reading = nil
+        memo.isSettled = false
+        memo.tails = [:]
     }
 
     /// The band may free what was read, down to the first range of which it is not known who has it.
@@ -105,8 +120,11 @@ struct ChunkWriter {
     ) throws -> Taken {
         var taken = Taken()
         var base: ClockBase?
+        var expected = chunk.records.first?.record.seq ?? 0
         for timed in chunk.records {
             let record = timed.record
+            guard record.seq == expected else { throw refused("seq \(record.seq) follows \(expected) - 1") }
+            expected = record.seq == .max ? .max : record.seq + 1
             if let fault = record.contentFault {
                 let bytes = RawNotification(reason: fault.rawValue, seq: record.seq, bytes: record.encoded)
                 if try raw.keep(bytes, clockID: timed.clockID, ring: ring.id, now: now) { taken.keptRaw += 1 }
@@ -154,15 +172,15 @@ struct ChunkWriter {
         guard let lowest = taken.stored.runs.first?.lowerBound,
             let highest = taken.stored.runs.last?.upperBound
         else { return }
-        // One look for the usual case that nothing is open here; the seq below is for `noteSuccessor`.
+        // Usually nothing is open here; the seq below is for `noteSuccessor`.
         let below = lowest > 1 ? lowest - 1 : lowest
-        if try !gaps.touching(ring: ring.id, below...highest).isEmpty {
+        if let end = ring.lastGapEnd, end >= below {
             for run in taken.stored.runs { try gaps.heal(ring: ring.id, run, now: now) }
             if let first = taken.first {
                 try gaps.noteSuccessor(ring: ring.id, seq: first.seq, recordedAt: first.recordedAt)
             }
         }
-        if try !questions.overlapping(ring: ring.id, lowest...highest).isEmpty {
+        if let first = ring.firstQuestion, first <= highest {
             for run in taken.stored.runs { try questions.subtract(ring: ring.id, run) }
         }
     }
@@ -170,15 +188,14 @@ struct ChunkWriter {
     /// Never ack across a hole that may still be asked for (Band History Profile 1, duty 2): a chunk that claims
     /// to reach further than what is stored, named or asked about is not taken.
     private func refuseHole(_ chunk: Chunk, ring: RingTable.Row) throws {
-        guard chunk.through < .max else {
-            throw StoreError(
-                kind: .refused, operation: "commit", path: database.path,
-                message: "the last seq of all is not usable")
+        guard chunk.through < .max, chunk.records.last.map({ $0.record.seq <= chunk.through }) ?? true else {
+            throw refused("the chunk through \(chunk.through) does not end where it says")
         }
         let next = ring.nextSeq
         guard Int64(chunk.through) >= next else { return }
+        // The usual chunk: records from the resume point, or from below it, to the end.
         if let first = chunk.records.first?.record.seq, let last = chunk.records.last?.record.seq,
-            Int64(first) <= next, last >= chunk.through, Int(last - first) + 1 == chunk.records.count
+            Int64(first) <= next, last == chunk.through
         {
             return
         }
@@ -186,21 +203,45 @@ struct ChunkWriter {
         let asked = try questions.overlapping(ring: ring.id, UInt32(next)...chunk.through).map(\.seqs)
         holes = holes.flatMap { remaining(of: $0, without: asked) }
         guard let hole = holes.first else { return }
-        throw StoreError(
-            kind: .refused, operation: "commit", path: database.path,
-            message: "seq \(hole.lowerBound) to \(hole.upperBound) of ring \(chunk.ring) would be passed over"
-        )
+        throw refused(
+            "seq \(hole.lowerBound) to \(hole.upperBound) of ring \(chunk.ring) would be passed over")
+    }
+
+    private func refused(_ message: String) -> StoreError {
+        StoreError(kind: .refused, operation: "commit", path: database.path, message: message)
+    }
+
+    /// A stream makes the highest range longer; anything else has to look at its neighbours.
+    private func addUnconfirmed(_ run: ClosedRange<UInt32>, ring: RingTable.Row) throws(SQLiteError) {
+        let isAppended = !ring.rolledBack && Int64(run.lowerBound) >= ring.nextSeq
+        if isAppended, let tail = memo.tails[ring.id],
+            try unconfirmed.extend(ring: ring.id, startingAt: tail, by: run)
+        {
+            return
+        }
+        let first = try unconfirmed.add(ring: ring.id, run)
+        if isAppended { memo.tails[ring.id] = first }
     }
 
     // MARK: Times
+
+    private func keep(_ reading: ClockReading, ring: Int64) throws -> Int64 {
+        if let known = memo.reading, known.ring == ring, known.reading == reading { return known.id }
+        let id = try clocks.keep(reading, ring: ring)
+        memo.reading = (ring, reading, id)
+        memo.isSettled = false
+        return id
+    }
 
     /// Samples that were stored before their clock had been read are corrected once it has.
     private func settleUncertain(
         ring: RingTable.Row, band: Int64, current: (reading: ClockReading, id: Int64), now: Timestamp
     ) throws {
+        if memo.isSettled { return }
         let clockID = current.reading.clockID
         guard let range = try clocks.waiting(ring: ring.id, clockID: clockID, limit: Self.settledPerCommit)
         else {
+            memo.isSettled = true
             return
         }
         try corrections.apply(ring: ring.id, band: band, range, now: now) { fields, sample in

@@ -16,8 +16,8 @@ struct ClockBase: Equatable {
 struct ClockLedger {
     let database: Database
 
-    /// Keeps a reading once, however many chunks bring it. True when it is new.
-    func keep(_ reading: ClockReading, ring: Int64) throws -> (id: Int64, isNew: Bool) {
+    /// Keeps a reading once, however many chunks bring it.
+    func keep(_ reading: ClockReading, ring: Int64) throws -> Int64 {
         let known = try database.first(
             """
             SELECT id FROM clock_readings WHERE ring = ? AND clock_id = ? AND host_time = ? AND band_time = ?
@@ -25,7 +25,7 @@ struct ClockLedger {
             """, .integer(ring), .int(reading.clockID), .integer(reading.hostTime.milliseconds),
             .integer(reading.bandTimeMilliseconds)
         ) { $0.int64(0) }
-        if let known { return (known, false) }
+        if let known { return known }
         try database.run(
             """
             INSERT INTO clock_readings
@@ -34,7 +34,7 @@ struct ClockLedger {
             """, .integer(ring), .int(reading.clockID), .integer(reading.bandTimeMilliseconds),
             .integer(reading.hostTime.milliseconds), .integer(reading.hostMonotonicMilliseconds),
             .text(reading.bootID), .int(reading.boundMilliseconds), .int(reading.bandSecondsSinceBoot))
-        return (database.lastInsertedRowID, true)
+        return database.lastInsertedRowID
     }
 
     /// The offset for records under `clockID`: of this connection's reading when it read that clock, else of the

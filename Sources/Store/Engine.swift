@@ -47,8 +47,9 @@ final class Engine {
         }
         do {
             return try database.transaction(.immediate, body)
-        } catch let error as SQLiteError {
-            if error.code.primary == .ioError { logIsSuspect = true }
+        } catch {
+            writer.forget()
+            if let error = error as? SQLiteError, error.code.primary == .ioError { logIsSuspect = true }
             throw error
         }
     }

@@ -12,6 +12,10 @@ struct RingTable {
         var nextSeq: Int64
         var rolledBack: Bool
         var afterLoss: Bool
+        /// The lowest open question.
+        var firstQuestion: UInt32?
+        /// Where the highest gap ends, healed or not; `UInt32.max` for an open end.
+        var lastGapEnd: UInt32?
 
         /// What `nextSeq` is in a message of the band.
         var nextSeqOnWire: UInt32 { UInt32(clamping: nextSeq) }
@@ -23,11 +27,7 @@ struct RingTable {
 
     init(_ database: Database) throws(SQLiteError) {
         self.database = database
-        select = try database.prepare(
-            """
-            SELECT id, band, ring, next_seq, rolled_back_at IS NOT NULL, after_loss FROM rings
-            WHERE band = ? AND ring = ?
-            """)
+        select = try database.prepare("SELECT \(Self.columns) FROM rings WHERE band = ? AND ring = ?")
         advance = try database.prepare(
             "UPDATE rings SET next_seq = max(next_seq, ?2), stored = stored + ?3, last_seen = ?4 WHERE id = ?1"
         )
@@ -42,10 +42,8 @@ struct RingTable {
 
     func all(band: Int64) throws -> [Row] {
         try database.all(
-            """
-            SELECT id, band, ring, next_seq, rolled_back_at IS NOT NULL, after_loss FROM rings
-            WHERE band = ? ORDER BY last_seen, id
-            """, .integer(band), row: Self.row)
+            "SELECT \(Self.columns) FROM rings WHERE band = ? ORDER BY last_seen, id", .integer(band),
+            row: Self.row)
     }
 
     /// A ring that is first heard of after the database had been lost may lack what the lost one held; that
@@ -98,10 +96,22 @@ struct RingTable {
             .int(nextSeq), .integer(now.milliseconds))
     }
 
+    /// One statement for all that a commit asks first.
+    private static let columns = """
+        id, band, ring, next_seq, rolled_back_at IS NOT NULL, after_loss,
+        (SELECT min(q.first_seq) FROM open_questions q WHERE q.ring = rings.id),
+        (SELECT coalesce(g.last_seq, 4294967295) FROM gaps g WHERE g.ring = rings.id
+            ORDER BY g.first_seq DESC LIMIT 1)
+        """
+
     private static func row(_ row: Statement) -> Row {
-        Row(
+        func seq(_ column: Int32) -> UInt32? {
+            row.optionalInt64(column).map { UInt32(truncatingIfNeeded: $0) }
+        }
+        return Row(
             id: row.int64(0), band: row.int64(1),
             ring: RingID(rawValue: UInt32(truncatingIfNeeded: row.int64(2))),
-            nextSeq: row.int64(3), rolledBack: row.bool(4), afterLoss: row.bool(5))
+            nextSeq: row.int64(3), rolledBack: row.bool(4), afterLoss: row.bool(5), firstQuestion: seq(6),
+            lastGapEnd: seq(7))
     }
 }

@@ -6,24 +6,40 @@ struct SeqIntervals {
     private let insert: Statement
     private let delete: Statement
     private let setLast: Statement
-    private let lowest: Statement
     private let upward: Statement
+    private let append: Statement
+    private let database: Database
 
     init(_ database: Database) throws(SQLiteError) {
+        self.database = database
         let name = "unconfirmed"
+        append = try database.prepare(
+            "UPDATE \(name) SET last_seq = ?4 WHERE ring = ?1 AND first_seq = ?2 AND last_seq = ?3")
         touching = try database.prepare(
             "SELECT first_seq, last_seq FROM \(name) WHERE ring = ? AND first_seq <= ? ORDER BY first_seq DESC"
         )
         insert = try database.prepare("INSERT INTO \(name) (ring, first_seq, last_seq) VALUES (?, ?, ?)")
         delete = try database.prepare("DELETE FROM \(name) WHERE ring = ? AND first_seq = ?")
         setLast = try database.prepare("UPDATE \(name) SET last_seq = ?3 WHERE ring = ?1 AND first_seq = ?2")
-        lowest = try database.prepare("SELECT min(first_seq) FROM \(name) WHERE ring = ?")
         upward = try database.prepare(
-            "SELECT first_seq, last_seq FROM \(name) WHERE ring = ? AND last_seq >= ? ORDER BY first_seq")
+            "SELECT first_seq, last_seq FROM \(name) WHERE ring = ? ORDER BY first_seq")
     }
 
-    /// Adds a range; what it overlaps or touches becomes one range with it.
-    func add(ring: Int64, _ range: ClosedRange<UInt32>) throws(SQLiteError) {
+    /// Makes the range that starts at `first` longer, if it ends just below `more`. Nothing may lie above.
+    func extend(
+        ring: Int64, startingAt first: UInt32, by more: ClosedRange<UInt32>
+    ) throws(SQLiteError) -> Bool {
+        try append.bind(1, ring)
+        try append.bind(2, Int64(first))
+        try append.bind(3, Int64(more.lowerBound) - 1)
+        try append.bind(4, Int64(more.upperBound))
+        try append.run()
+        return database.changes == 1
+    }
+
+    /// Adds a range; what it overlaps or touches becomes one range with it. Returns where that starts.
+    @discardableResult
+    func add(ring: Int64, _ range: ClosedRange<UInt32>) throws(SQLiteError) -> UInt32 {
         let reach = range.upperBound == .max ? range.upperBound : range.upperBound + 1
         var merged = range
         var absorbed: [UInt32] = []
@@ -35,7 +51,8 @@ struct SeqIntervals {
             if found.lowerBound <= range.lowerBound, absorbed.isEmpty, found.upperBound < range.lowerBound {
                 // The common case: the chunk goes on where the last one ended.
                 touching.reset()
-                return try extend(ring: ring, found.lowerBound, to: merged.upperBound)
+                try extend(ring: ring, found.lowerBound, to: merged.upperBound)
+                return found.lowerBound
             }
             merged = min(merged.lowerBound, found.lowerBound)...max(merged.upperBound, found.upperBound)
             absorbed.append(found.lowerBound)
@@ -43,6 +60,7 @@ struct SeqIntervals {
         touching.reset()
         for first in absorbed { try remove(ring: ring, startingAt: first) }
         try put(ring: ring, merged)
+        return merged.lowerBound
     }
 
     /// Takes a range out; what it cuts is split.
@@ -73,19 +91,10 @@ struct SeqIntervals {
         return found
     }
 
-    /// The lowest seq in the table for this ring.
-    func lowest(ring: Int64) throws(SQLiteError) -> UInt32? {
-        defer { lowest.reset() }
-        try lowest.bind(1, ring)
-        guard try lowest.step(), !lowest.isNull(0) else { return nil }
-        return UInt32(truncatingIfNeeded: lowest.int64(0))
-    }
-
-    /// The ranges of a ring, lowest first, from the one that holds or follows `seq`; `body` returns false to stop.
-    func forEach(ring: Int64, from seq: UInt32 = 0, _ body: (ClosedRange<UInt32>) throws -> Bool) throws {
+    /// The ranges of a ring, lowest first, until `body` returns false.
+    func forEach(ring: Int64, _ body: (ClosedRange<UInt32>) throws -> Bool) throws {
         defer { upward.reset() }
         try upward.bind(1, ring)
-        try upward.bind(2, Int64(seq))
         while try upward.step() {
             guard try body(Self.range(upward)) else { return }
         }

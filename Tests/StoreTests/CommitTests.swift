@@ -110,7 +110,8 @@ import Testing
             chunk(5...6), chunk([record(4)], through: 6), chunk([], through: 4),
             chunk([record(6)], gaps: [gap(5, 5)], through: 6),
             chunk([record(6)], questions: [suspect(4, 4)], through: 6),
-            chunk([record(4)], through: .max),
+            chunk([record(4)], through: .max), chunk([record(4), record(5)], through: 4),
+            chunk([record(4), record(4), record(6)], through: 6), chunk([record(5), record(4)], through: 5),
         ] {
             #expect(
                 await isStoreError(.refused) {
