@@ -27,8 +27,11 @@ final class OneShot<Value: Sendable>: Sendable {
         waiter?.resume(returning: value)
     }
 
-    var isSet: Bool {
-        state.withLock { if case .set = $0 { true } else { false } }
+    var isSet: Bool { peek != nil }
+
+    /// The value, if there is one yet.
+    var peek: Value? {
+        state.withLock { if case .set(let value) = $0 { value } else { nil } }
     }
 
     /// Awaited at most once.

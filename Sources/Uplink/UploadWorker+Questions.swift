@@ -6,7 +6,9 @@ import UploadDecisions
 extension UploadWorker {
     func answer(_ question: Mailbox.Question) {
         let now = clock.monotonic
-        guard !question.answer.isSet, question.until > now, let token = currentToken() else {
+        guard !question.answer.isSet, question.until > now, let token = currentToken(),
+            schedule.mayAsk(now: now)
+        else {
             return question.answer.set(.unreachable)
         }
         let outcome = server.deviceState(question.device, token: token, within: question.until - now)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// One POSIX thread for blocking work, which would starve Swift's shared pool.
 final class WorkerThread: Sendable {
-    private let finished = OneShot<Bool>()
+    private let isFinished = Atomic<Bool>(false)
     private let handle = Mutex<pthread_t?>(nil)
 
     /// Returns false when no thread could be made.
@@ -11,7 +11,7 @@ final class WorkerThread: Sendable {
         let work = Unmanaged.passRetained(
             Work {
                 body()
-                self.finished.set(true)
+                self.isFinished.store(true, ordering: .releasing)
             })
         return handle.withLock { handle in
             guard handle == nil else { return true }
@@ -32,13 +32,18 @@ final class WorkerThread: Sendable {
         }
     }
 
-    /// Waits until the body has returned, at most until the deadline. False = it still runs.
+    /// Waits until the body has returned, at most until the deadline or the task's cancellation. False = it still
+    /// runs. Any number of callers may wait.
     func join(within deadline: Duration) async -> Bool {
-        guard let thread = handle.withLock({ $0 }) else { return true }
-        guard await finished.value(within: deadline, else: false) else { return false }
+        guard handle.withLock({ $0 }) != nil else { return true }
+        let end = ContinuousClock.now + deadline
+        while !isFinished.load(ordering: .acquiring) {
+            guard ContinuousClock.now < end, !Task.isCancelled else { return false }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
         handle.withLock { handle in
-            // The body is done, so this takes no time; a second stop finds nothing to join.
-            guard handle != nil else { return }
+            // The body is done, so this takes no time; a second caller finds nothing to join.
+            guard let thread = handle else { return }
             pthread_join(thread, nil)
             handle = nil
         }

@@ -55,6 +55,8 @@ public struct UploadSchedule: Sendable {
     private var backOff: BackOff
     private var outboxBackOff: BackOff
     private var notBefore: Duration?
+    /// What the server itself asked for with `Retry-After`, or how long a refused token rests.
+    private var quietUntil: Duration?
     private var serverProblem: UploadProblem?
     private var singlesInARow = 0
     /// Set while the server refuses sample after sample.
@@ -87,6 +89,12 @@ public struct UploadSchedule: Sendable {
         notBefore.flatMap { $0 > now ? $0 : nil }
     }
 
+    /// False while the server asked for silence, or would only refuse the token again. Other waits are the gateway's
+    /// own: a question that a band waits for need not sit them out.
+    public func mayAsk(now: Duration) -> Bool {
+        quietUntil.map { $0 <= now } ?? true
+    }
+
     /// The devices that wait for themselves alone, and the moment at which the first of them may go on.
     public func resting(now: Duration) -> (devices: Set<String>, until: Duration?) {
         let resting = devices.filter { ($0.value.notBefore ?? now) > now }
@@ -105,6 +113,7 @@ public struct UploadSchedule: Sendable {
     public mutating func credentialsChanged() -> Bool {
         guard waitsForCredentials else { return false }
         notBefore = nil
+        quietUntil = nil
         if case .tokenFile = serverProblem { serverProblem = refusing }
         return true
     }
@@ -180,6 +189,7 @@ public struct UploadSchedule: Sendable {
         case .waitForCredentials(let problem):
             serverProblem = problem
             notBefore = now + limits.credentials
+            quietUntil = notBefore
         case .backOff(let problem, let retryAfter):
             waitForServer(problem, retryAfter, now: now, using: &random)
         case .stop:
@@ -240,6 +250,7 @@ public struct UploadSchedule: Sendable {
     ) {
         serverProblem = problem
         notBefore = now + backOff.next(retryAfter: retryAfter, using: &random)
+        if retryAfter != nil { quietUntil = notBefore }
     }
 
     private mutating func change(_ name: String, _ body: (inout Device) -> Void) {

@@ -375,6 +375,51 @@ import Testing
         #expect(run.server.contents.value.samples.values.allSatisfy { $0.timesNew == 1 })
     }
 
+    // MARK: questions
+
+    func ask(_ run: Run, deadline: Duration = .seconds(10)) -> ServerAnswer? {
+        let answer = OneShot<ServerAnswer>()
+        run.worker.answer(
+            Mailbox.Question(device: deviceA, until: run.clock.monotonic + deadline, answer: answer))
+        return answer.peek
+    }
+
+    @Test func aQuestionIsAskedWhileTheUploadBacksOffAndItsAnswerEndsTheOutage() {
+        let run = Run()
+        run.outbox.add([sample(1)])
+        run.server.set(fault: { _, _ in .failure(HTTPFailure(.timedOut, "")) })
+        run.pass(.seconds(3600))
+        #expect(ask(run) == .unreachable)
+        run.server.set(fault: nil)
+        #expect(ask(run) == .unknownDevice)
+        _ = run.untilItWaits()
+        #expect(run.outbox.count(.confirmed) == 1, "without sitting the back-off out")
+    }
+
+    @Test func aQuestionWaitsForTheServerThatAskedForSilence() {
+        let run = Run()
+        run.outbox.add([sample(1)])
+        run.server.set(fault: { _, _ in
+            .success(
+                HTTPResponse(
+                    status: 429, headers: [HTTPHeader("Retry-After", "100")],
+                    body: ModelServer.error(APIFailure(.rateLimited, "")).body))
+        })
+        _ = run.untilItWaits()
+        run.server.set(fault: nil)
+        #expect(ask(run) == .unreachable)
+        #expect(run.log.isEmpty)
+        run.pass(.seconds(111))
+        #expect(run.outbox.count(.confirmed) == 1)
+    }
+
+    @Test func aWrongAddressIsNoUnknownDevice() {
+        let run = Run()
+        run.server.set(fault: { _, _ in .success(HTTPResponse(status: 404)) })
+        #expect(ask(run) == .unreachable)
+        #expect(ask(run, deadline: .zero) == .unreachable)
+    }
+
     // MARK: wake-ups
 
     @Test func commitsWithinASecondGoUpTogether() {

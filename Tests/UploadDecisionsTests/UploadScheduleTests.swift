@@ -75,6 +75,21 @@ import Testing
         #expect(schedule.wait(now: until) == nil)
     }
 
+    @Test mutating func aQuestionPassesTheGatewaysOwnWaitsButNotTheServers() {
+        end(.backOff(.noAnswer(.timedOut), retryAfter: nil))
+        #expect(schedule.wait(now: .zero) != nil)
+        #expect(schedule.mayAsk(now: .zero))
+        end(.backOff(.serverError(status: 503), retryAfter: .seconds(30)))
+        #expect(!schedule.mayAsk(now: .seconds(29)))
+        #expect(schedule.mayAsk(now: .seconds(34)))
+        end(.pause(.seconds(50)), at: .seconds(100))
+        #expect(!schedule.mayAsk(now: .seconds(149)))
+        end(.waitForCredentials(.forbidden), at: .seconds(200))
+        #expect(!schedule.mayAsk(now: .seconds(3000)))
+        #expect(changeCredentials() == true)
+        #expect(schedule.mayAsk(now: .seconds(3000)))
+    }
+
     @Test mutating func refusedCredentialsWaitForNewOnesOrAnHour() {
         end(.waitForCredentials(.authenticationFailed))
         #expect(schedule.wait(now: .seconds(3599)) == .seconds(3600))
