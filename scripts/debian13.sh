@@ -60,6 +60,12 @@ mirror() {
     rm -f "$cache/release"
 }
 
+# Removes a chroot, but never what someone may have mounted in it.
+remove() {
+    awk -v under="$1/" 'index($2, under) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r -n1 umount -l
+    rm -rf --one-file-system "$1"
+}
+
 prepare() {
     local stamp=$root/etc/bandferry-packages partial=$cache/root.partial
     [ "$(cat "$stamp" 2>/dev/null)" = "${packages[*]}" ] && return
@@ -70,7 +76,8 @@ prepare() {
     local archive
     archive=$(mirror)
     [ -n "$archive" ] || die "no archive in this machine's apt sources has $suite"
-    rm -rf "$root" "$partial" # only a finished chroot ever has the name "root"
+    remove "$root"
+    remove "$partial" # only a finished chroot ever has the name "root"
     mkdir -p "$partial"
     echo "debian13: making a $suite chroot, about two minutes the first time" >&2
     debootstrap --variant=minbase "$suite" "$partial" "$archive" >"$cache/debootstrap.log" 2>&1 ||
