@@ -14,6 +14,9 @@ public actor Store {
     private let now: @Sendable () -> Timestamp
     /// Nil once closed.
     private var open: Engine?
+    /// The database turned out to be damaged while it was open. From then on every call throws this, so that
+    /// nothing is acked; the next `open` checks the file and sets it aside.
+    private var damage: StoreError?
     private var lastHealthWrite: ContinuousClock.Instant?
     /// Writes of the health check are this far apart: a write for each watchdog ping would wear an SD card.
     private static let healthWriteInterval: Duration = .seconds(60)
@@ -54,7 +57,8 @@ public actor Store {
     public func close() throws(StoreError) {
         guard let engine = open else { return }
         open = nil
-        try storing("close the database", path) { try engine.close() }
+        // A damaged one is left as it is: the next open has to see it.
+        if damage == nil { try storing("close the database", path) { try engine.close() } }
     }
 
     // MARK: Bands
@@ -225,7 +229,7 @@ public actor Store {
         -> Value
     {
         let engine = try engine(operation)
-        return try storing(operation, path) { try body(engine) }
+        return try noting(operation) { try body(engine) }
     }
 
     /// One durable transaction.
@@ -234,10 +238,20 @@ public actor Store {
     ) throws(StoreError) -> Value {
         let engine = try engine(operation)
         let time = now()
-        let value = try storing(operation, path) { try engine.transaction { try body(engine, time) } }
+        let value = try noting(operation) { try engine.transaction { try body(engine, time) } }
         // After the return, so that the ack does not wait for it.
         if engine.wantsCheckpoint { Task { self.checkpoint() } }
         return value
+    }
+
+    private func noting<Value>(_ operation: String, _ body: () throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try body()
+        } catch {
+            let error = StoreError(error, doing: operation, path: path)
+            if error.kind == .corrupt { damage = error }
+            throw error
+        }
     }
 
     private func checkpoint() {
@@ -247,6 +261,7 @@ public actor Store {
     }
 
     private func engine(_ operation: String) throws(StoreError) -> Engine {
+        if let damage { throw damage }
         guard let open else {
             throw StoreError(kind: .closed, operation: operation, path: path, message: "the store was closed")
         }

@@ -115,6 +115,35 @@ import Testing
         #expect(try await store.bandStatuses().first?.stored == 100)
     }
 
+    @Test func damageFoundWhileItIsOpenStopsEverythingUntilItIsOpenedAgain() async throws {
+        var store = try await fixture.openWithBand()
+        _ = try await store.commit(chunk(1...2_000), of: device, clock: reading())
+        try await store.close()
+        store = try fixture.open()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: fixture.databasePath))
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0xee, count: Int(size) - 4096))
+        try file.close()
+        // A change by the other connection empties the cache of this one.
+        try Database(path: fixture.databasePath, access: .readWrite, vfs: StoreFixture.vfs)
+            .setPragma("user_version", "1")
+        #expect(
+            await isStoreError(.corrupt) {
+                try await store.correct(device, ring: StoreFixture.ring, 1...2_000) { fields, _ in
+                    fields.provenance = .user
+                }
+            })
+        #expect(await isStoreError(.corrupt) { try await store.checkHealth() })
+        #expect(
+            await isStoreError(.corrupt) {
+                _ = try await store.commit(chunk(2_001...2_002), of: device, clock: reading())
+            })
+        try await store.close()
+        #expect(await isStoreError(.corrupt) { _ = try fixture.open() })
+        #expect(fixture.names.contains { $0.hasPrefix("gateway.db.corrupt-") })
+    }
+
     @Test func aSynchronousThatReadsBackAsSomethingElseIsRefused() async throws {
         // WAL can't be had on a database in memory: what reads back is `memory`.
         let database = try Database(path: ":memory:")
