@@ -82,9 +82,41 @@ struct BandState: Codable, Equatable, Sendable {
     }
 
     mutating func stepClock(by milliseconds: Int64, now: Int64) {
-        clock.offsetMilliseconds = clock.bandTime(at: now) - now + milliseconds
+        // Some three thousand years either way: band time is clamped long before.
+        let bounded = max(-100_000_000_000_000, min(100_000_000_000_000, milliseconds))
+        clock.offsetMilliseconds = clock.bandTime(at: now) - now + bounded
         clock.reference = now
         clock.id &+= 1
+    }
+
+    /// What of a stored state does not fit together; nil = it is sound.
+    var inconsistency: String? {
+        for ring in pastRings + [ring] {
+            var next: UInt32 = 1
+            for segment in ring.segments {
+                guard segment.firstSeq == next, segment.count > 0, segment.count < UInt32.max / 2 - next
+                else {
+                    return "the segments of ring \(ring.id) do not follow each other"
+                }
+                next = segment.end
+            }
+            guard ring.newest == next - 1, (1...next).contains(ring.oldest), ring.everSent <= ring.newest,
+                ring.id != 0
+            else { return "the seqs of ring \(ring.id) contradict each other" }
+            let all = ring.segments + ring.forgotten
+            guard
+                all.allSatisfy({
+                    $0.firstSeq >= 1 && $0.count < UInt32.max / 2 && $0.firstSeq < UInt32.max / 2
+                })
+            else { return "a segment of ring \(ring.id) is out of range" }
+            let times = all.flatMap {
+                [$0.start, $0.interval, $0.clock.offsetMilliseconds, $0.clock.reference]
+            }
+            guard times.allSatisfy({ abs($0) < 1 << 60 }),
+                all.allSatisfy({ $0.clock.driftPPM.magnitude < 1e6 })
+            else { return "a time of ring \(ring.id) is out of range" }
+        }
+        return nil
     }
 
     private mutating func lose(_ range: ClosedRange<UInt32>, cause: BandLoss.Cause) {

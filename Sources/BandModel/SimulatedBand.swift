@@ -28,6 +28,15 @@ public struct SimulatedBand: Sendable, Codable {
         state = BandState(options: options, now: now)
     }
 
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        state = try container.decode(BandState.self, forKey: .state)
+        // A file may come from anywhere: what does not fit together would only fail later and elsewhere.
+        if let problem = state.inconsistency {
+            throw DecodingError.dataCorruptedError(forKey: .state, in: container, debugDescription: problem)
+        }
+    }
+
     public var options: SimulatedBandOptions { state.options }
     public var ring: RingID { RingID(rawValue: state.ring.id) }
 
@@ -137,7 +146,7 @@ public struct SimulatedBand: Sendable, Codable {
     /// The `count` oldest records that are not sent yet give way, as if newer ones had needed their room.
     public mutating func overwrite(_ count: Int) {
         let start = max(state.ring.oldest, stream?.next ?? 0)
-        state.raiseOldest(to: start + UInt32(clamping: min(count, Int(UInt32.max / 2))))
+        state.raiseOldest(to: UInt32(clamping: Int(start) + max(0, min(count, Int(UInt32.max)))))
         revision += 1
     }
 
