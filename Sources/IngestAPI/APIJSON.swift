@@ -13,6 +13,7 @@ public enum APIJSON {
     public static func decode<Value: Decodable>(
         _: Value.Type = Value.self, from bytes: [UInt8]
     ) throws(APIFailure) -> Value {
+        guard JSONSyntax.isJSON(bytes) else { throw .malformed("the body is not JSON") }
         do {
             return try JSONDecoder().decode(Value.self, from: Data(bytes))
         } catch let failure as APIFailure {

@@ -3,6 +3,18 @@ import Foundation
 import HTTPServer
 import Testing
 
+private let hostileBytes: [String] = [
+    "\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n",
+    "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: 1e9\r\n\r\n",
+    "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+    "GET / HTTP/1.1\r\n: x\r\nno colon\r\n\r\n",
+    "GET /\(String(repeating: "a", count: 100_000)) HTTP/1.1\r\n\r\n",
+    "GET / HTTP/1.1\r\nX: \(String(repeating: "b", count: 100_000))\r\n\r\n",
+    "GET / HTTP/1.1\r\n\(String(repeating: "Y: 1\r\n", count: 20_000))\r\n\r\n",
+]
+
 /// libmicrohttpd behind its wrapper: limits, hostile clients and the stop.
 @Suite struct HTTPServerTests {
     private func run(
@@ -89,17 +101,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n",
-        "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: 1e9\r\n\r\n",
-        "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
-        "GET / HTTP/1.1\r\n: x\r\nno colon\r\n\r\n",
-        "GET /\(String(repeating: "a", count: 100_000)) HTTP/1.1\r\n\r\n",
-        "GET / HTTP/1.1\r\nX: \(String(repeating: "b", count: 100_000))\r\n\r\n",
-        "GET / HTTP/1.1\r\n\(String(repeating: "Y: 1\r\n", count: 20_000))\r\n\r\n",
-    ])
+    @Test(arguments: hostileBytes)
     func noBytesStopTheServer(_ bytes: String) async throws {
         try await run { port in
             let hostile = try RawConnection(port: port)
