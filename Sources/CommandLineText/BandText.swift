@@ -37,7 +37,8 @@ struct BandText {
     /// What a person should know beside the figures, the gravest first.
     var notes: [Note] {
         var notes: [Note] = []
-        if let problem = band.problem { notes.append(Note(problem, now: now)) }
+        // A forgotten band is not tried any more.
+        if let problem = band.problem, band.adopted { notes.append(Note(problem, now: now)) }
         if let mtu = band.mtu, mtu < BandHistory.preferredMTU {
             let records = BandHistory.recordsPerNotification(mtu: mtu)
             let carries = "a packet carries \(counted(records, "record")) instead of 15"

@@ -15,11 +15,11 @@ public enum SyncText {
         }.joined(separator: "\n") + "\n"
     }
 
-    /// Out of range only when nothing else went wrong.
+    /// Out of range only when nothing else went wrong. The code is that of the gateway's problem.
     public static func exitCode(_ reports: [SyncReport]) -> ExitCode {
         let problems = reports.compactMap(\.problem)
         if problems.isEmpty { return .success }
-        return problems.allSatisfy { $0.code == "out_of_range" } ? .outOfRange : .failed
+        return problems.allSatisfy { $0.code == "band_unreachable" } ? .outOfRange : .failed
     }
 
     public static func json(_ reports: [SyncReport]) -> JSONText {

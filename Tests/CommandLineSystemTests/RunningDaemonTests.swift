@@ -92,7 +92,7 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
         }
     }
 
-    @Test(arguments: [("out_of_range", Int32(7)), ("pairing_failed", 1)])
+    @Test(arguments: [("band_unreachable", Int32(7)), ("pairing_failed", 1)])
     func aSyncThatDidNotGetEverythingSaysSo(_ code: String, _ exit: Int32) async throws {
         let report = SyncReport(
             address: StateFixture.address, stored: 0,

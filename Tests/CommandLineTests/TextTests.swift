@@ -111,7 +111,10 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
     @Test func aForgottenBandIsStillShown() {
         var band = healthy()
         band.adopted = false
-        #expect(StatusText.rendered(gateway([band]), now: now, terminal: wide).contains("forgotten"))
+        band.problem = Problem(code: "c", text: "Not heard.", remedy: "Bring it nearer.")
+        let text = StatusText.rendered(gateway([band]), now: now, terminal: wide)
+        #expect(text.contains("forgotten"))
+        #expect(!text.contains("Not heard"), "nobody tries it any more")
     }
 
     @Test func aBandsNameCannotSteerTheTerminal() {
