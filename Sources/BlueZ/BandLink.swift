@@ -1,8 +1,8 @@
 import BandProfile
 import BlueZModel
 import CLinux
+import DBus
 import Glibc
-import Synchronization
 
 /// One live GATT link to a band. All of it is found anew for each connection and ends with it.
 public final class BandLink: Sendable {
@@ -26,7 +26,7 @@ public final class BandLink: Sendable {
         case called
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     init(client: BlueZClient, path: String, address: BluetoothAddress, wasAlreadyConnected: Bool) {
         self.client = client

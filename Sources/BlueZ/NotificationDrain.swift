@@ -1,6 +1,6 @@
 import CLinux
+import DBus
 import Glibc
-import Synchronization
 
 /// The one thread that takes notifications off all acquired sockets. It does nothing else: no disk, no D-Bus.
 ///
@@ -22,7 +22,7 @@ final class NotificationDrain: Sendable {
         var isStopped = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let wakeUp: Int32
 
     /// Nil when the process has no descriptor or thread left.

@@ -1,4 +1,4 @@
-import Synchronization
+import DBus
 
 /// Notifications between the thread that takes them off the socket and the session that commits them.
 ///
@@ -23,7 +23,7 @@ public final class NotificationMailbox: Sendable {
 
     public static let defaultCapacity = 4_096
     private let capacity: Int
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     public init(capacity: Int = NotificationMailbox.defaultCapacity) {
         self.capacity = capacity

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Messages on their way out, in the order in which they were posted from any thread, and the incoming calls
 /// that still wait for an answer.
 final class BusOutbox: Sendable {
@@ -11,7 +9,7 @@ final class BusOutbox: Sendable {
         var lastToken: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// True when the caller must see to it that the queue drains.
     func post(_ message: BusMessage) -> Bool {

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// An exported tree of objects in BlueZ's own manner: path, interfaces, properties.
 ///
 /// It answers Properties, Introspectable and one ObjectManager at `root` by itself, and sends InterfacesAdded,
@@ -43,7 +41,7 @@ public final class ObjectTree: Sendable {
 
     /// Where the ObjectManager is: "/" for BlueZ.
     public let root: String
-    let state = Mutex(State())
+    let state = Guarded(State())
 
     public init(root: String) { self.root = root }
 

@@ -2,7 +2,6 @@ import BandModel
 import BandProfile
 import BandSimulator
 import DBus
-import Synchronization
 import Testing
 
 @testable import BlueZ
@@ -15,9 +14,9 @@ final class GatewayBed: Sendable {
     let bus: PrivateBus
     let options: BusSimulatorOptions
     let client: BlueZClient
-    private let simulators: Mutex<BusSimulator?>
-    private let seen = Mutex<[BlueZEvent]>([])
-    private let reader: Mutex<Task<Void, Never>?> = Mutex(nil)
+    private let simulators: Guarded<BusSimulator?>
+    private let seen = Guarded<[BlueZEvent]>([])
+    private let reader: Guarded<Task<Void, Never>?> = Guarded(nil)
 
     var simulator: BusSimulator {
         get throws { try #require(simulators.withLock { $0 }) }
@@ -58,7 +57,7 @@ final class GatewayBed: Sendable {
         self.bus = bus
         self.options = options
         self.client = client
-        simulators = Mutex(nil)
+        simulators = Guarded(nil)
     }
 
     deinit { reader.withLock { $0?.cancel() } }

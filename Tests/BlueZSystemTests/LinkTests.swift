@@ -2,7 +2,6 @@ import BandModel
 import BandProfile
 import BandSimulator
 import DBus
-import Synchronization
 import Testing
 
 @testable import BlueZ
@@ -130,7 +129,7 @@ import Testing
 }
 
 final class LostBox: Sendable {
-    private let failures = Mutex<[BlueZFailure]>([])
+    private let failures = Guarded<[BlueZFailure]>([])
     func add(_ failure: BlueZFailure) { failures.withLock { $0.append(failure) } }
     var all: [BlueZFailure] { failures.withLock { $0 } }
 }

@@ -1,5 +1,5 @@
+import DBus
 import Glibc
-import Synchronization
 import Testing
 
 @testable import BlueZ
@@ -7,7 +7,9 @@ import Testing
 /// A pair of sequenced-packet sockets, as bluetoothd makes for AcquireNotify.
 private func pair() -> (ours: Int32, theirs: Int32) {
     var ends: [Int32] = [0, 0]
-    #expect(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+    // Close-on-exec: other tests start programs meanwhile.
+    let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+    #expect(socketpair(AF_UNIX, type, 0, &ends) == 0)
     return (ends[0], ends[1])
 }
 
@@ -160,7 +162,7 @@ private func send(_ bytes: [UInt8], _ socket: Int32) {
 }
 
 final class Counter: Sendable {
-    private let value = Mutex(0)
+    private let value = Guarded(0)
     func add() { value.withLock { $0 += 1 } }
     var count: Int { value.withLock { $0 } }
 }

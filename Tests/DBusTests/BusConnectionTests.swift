@@ -1,12 +1,11 @@
 import Glibc
-import Synchronization
 import Testing
 
 @testable import DBus
 
 /// Collects what handlers see, and waits for it.
 final class Seen<Value: Sendable>: Sendable {
-    private let values = Mutex<[Value]>([])
+    private let values = Guarded<[Value]>([])
     func add(_ value: Value) { values.withLock { $0.append(value) } }
     var all: [Value] { values.withLock { $0 } }
 
@@ -282,7 +281,7 @@ final class Seen<Value: Sendable>: Sendable {
 
 /// Counts numbers that arrive in order from 0; out of order ends the count.
 final class CountBox: Sendable {
-    private let next = Mutex(0)
+    private let next = Guarded(0)
     func add(_ value: Int) { next.withLock { if $0 == value { $0 += 1 } } }
     var ordered: Int { next.withLock { $0 } }
 }
