@@ -108,6 +108,24 @@ extension BlueZClient {
 
     func subscribe(_ link: BandLink, into mailbox: NotificationMailbox) async throws(BlueZFailure) {
         let path = try path(of: BandHistory.historyData, link, .subscribe)
+        let end = clock.now + timings.takeover
+        while true {
+            do throws(BlueZFailure) {
+                try await subscribe(path, link, mailbox)
+                return
+            } catch {
+                // bluetoothd notices with a delay that the gateway before us was killed.
+                guard error.kind == .heldByAnother, link.wasAlreadyConnected, clock.now < end,
+                    !Task.isCancelled
+                else { throw error }
+            }
+            _ = await wait(.milliseconds(200)) { _ in !link.isAlive }
+        }
+    }
+
+    private func subscribe(
+        _ path: String, _ link: BandLink, _ mailbox: NotificationMailbox
+    ) async throws(BlueZFailure) {
         if link.characteristic(BandHistory.historyData)?.offersNotifyAcquire == true, drain != nil {
             do throws(BlueZFailure) {
                 try await acquireNotify(path, link, mailbox)

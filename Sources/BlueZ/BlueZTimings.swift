@@ -12,6 +12,8 @@ public struct BlueZTimings: Sendable, Equatable {
     public var write: Duration = .seconds(10)
     /// AcquireNotify and StartNotify. BlueZ 5.66 never answers when the band refuses.
     public var subscribe: Duration = .seconds(15)
+    /// How long the socket of a killed gateway may hold the notifications of a link that is taken over.
+    public var takeover: Duration = .seconds(3)
     public var ack: Duration = .seconds(5)
     /// BlueZ waits 2 s before it lets go of a link.
     public var disconnect: Duration = .seconds(10)

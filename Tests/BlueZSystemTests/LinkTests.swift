@@ -87,13 +87,16 @@ import Testing
     }
 
     @Test func anotherProgramThatHoldsTheNotificationsIsNamed() async throws {
-        let bed = try await GatewayBed.start()
+        var timings = GatewayBed.timings
+        timings.takeover = .milliseconds(100)
+        let bed = try await GatewayBed.start(timings: timings)
         let other = BlueZClient(bus: .address(bed.bus.address), timings: GatewayBed.timings)
         try await other.start()
         try await bed.discover()
         let first = try await other.connect(band)
         try await first.subscribe(into: NotificationMailbox())
         let link = try await bed.connect()
+        #expect(link.wasAlreadyConnected)
         let got = await failure { try await link.subscribe(into: NotificationMailbox()) }
         #expect(got?.kind == .heldByAnother)
         #expect(got?.remedy.contains("other program") == true)
