@@ -2,12 +2,12 @@
 public indirect enum JSONText: Sendable {
     case null
     case bool(Bool)
-    case number(Int64)
+    case integer(Int64)
     case string(String)
     case array([JSONText])
     case object([(String, JSONText)])
 
-    static func number(_ value: some BinaryInteger) -> JSONText { .number(Int64(clamping: value)) }
+    static func number(_ value: some BinaryInteger) -> JSONText { .integer(Int64(clamping: value)) }
     static func optional<Value>(_ value: Value?, _ convert: (Value) -> JSONText) -> JSONText {
         value.map(convert) ?? .null
     }
@@ -23,7 +23,7 @@ public indirect enum JSONText: Sendable {
         switch self {
         case .null: result += "null"
         case .bool(let value): result += value ? "true" : "false"
-        case .number(let value): result += String(value)
+        case .integer(let value): result += String(value)
         case .string(let value): Self.appendQuoted(value, to: &result)
         case .array(let elements):
             result += "["
