@@ -30,10 +30,13 @@ struct HistoryRecordTests {
         #expect(record.contentFault == nil)
     }
 
-    @Test(arguments: [
-        (UInt32(0), UInt16(0), Int64(0)), (1, 999, 1_999), (1_793_079_060, 250, 1_793_079_060_250),
+    // Typed, and not in the attribute, where Swift 6.0.3 takes the integers for Int.
+    static let bandTimes: [(UInt32, UInt16, Int64)] = [
+        (0, 0, 0), (1, 999, 1_999), (1_793_079_060, 250, 1_793_079_060_250),
         (.max, .max, 4_294_967_295_000 + 65_535),
-    ])
+    ]
+
+    @Test(arguments: bandTimes)
     func bandTimeIsSecondsAndMilliseconds(seconds: UInt32, milliseconds: UInt16, expected: Int64) {
         let record = HistoryRecord(seq: 1, seconds: seconds, milliseconds: milliseconds, type: 1, value: 60)
         #expect(record.bandTimeMilliseconds == expected)

@@ -23,7 +23,10 @@ struct EveryFaultTests {
         }
     }
 
-    @Test(arguments: scripts.filter { !$0.contains("lostack") })
+    // Not in the attribute: Swift 6.0.3 crashes on a closure there.
+    static let withoutLostAcks = scripts.filter { !$0.contains("lostack") }
+
+    @Test(arguments: withoutLostAcks)
     func anObserverStoresAllAndNeverAcks(script: String) throws {
         for seed in UInt64(20)...24 {
             try check(script, seed: seed, window: [0, 3, 64][Int(seed % 3)], mode: .observe)
