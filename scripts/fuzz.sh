@@ -69,9 +69,9 @@ build_target() {
 fuzz() {
     local name=$1 seconds=$2
     mkdir -p "$out/corpus/$name"
-    # An input that takes 10 s or 1 GiB is a fault too. Swift's runtime keeps metadata for good: no leaks.
+    # An input that takes a minute or 1 GiB is a fault too. Swift's runtime keeps metadata for good: no leaks.
     timeout --kill-after=10 $((seconds + 120)) env ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=32 "$out/$name" \
-        -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=4096 -print_final_stats=1 \
+        -max_total_time="$seconds" -timeout=60 -rss_limit_mb=1024 -max_len=4096 -print_final_stats=1 \
         -artifact_prefix="$out/found/$name-" "$out/corpus/$name" "$out/seeds/$name" >"$out/$name.log" 2>&1
 }
 

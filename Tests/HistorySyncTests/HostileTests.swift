@@ -33,7 +33,7 @@ struct HostileTests {
         #expect(actions == [.finish(.caughtUp)])
     }
 
-    @Test func anythingAtAnyTimeNeverTrapsAndNeverAcksMoreThanIsDurable() {
+    @Test func anythingAtAnyTimeNeverTrapsNorSkipsNorAcksMoreThanIsDurable() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededGenerator(seed: seed)
         for _ in 0..<3_000 {
@@ -47,6 +47,10 @@ struct HostileTests {
                 for action in session.handle(event, at: now) {
                     if case .ack(let seq) = action {
                         #expect(mode == .own && seq <= chaos.durable, "seed \(seed)")
+                    }
+                    if case .commit(let chunk) = action {
+                        let isWhole = chunk.coversExactly(after: chaos.durable)
+                        #expect(isWhole, "seed \(seed)")
                     }
                     chaos.asked(for: action)
                 }

@@ -41,9 +41,7 @@ struct ModelStore {
 
     mutating func commit(_ chunk: Chunk) -> CommitOutcome {
         var outcome = CommitOutcome(ackThrough: 0, stored: 0, duplicates: 0, conflicts: 0, keptRaw: 0)
-        for (before, after) in zip(chunk.records, chunk.records.dropFirst()) {
-            precondition(after.record.seq == before.record.seq + 1, "a chunk is contiguous")
-        }
+        precondition(chunk.coversExactly(after: (next[chunk.ring] ?? 1) - 1), "a chunk leaves nothing out")
         for timed in chunk.records {
             let key = Key(ring: chunk.ring, type: timed.record.type, seq: timed.record.seq)
             if let known = samples[key] {
