@@ -64,7 +64,8 @@ public actor GatewayDaemon {
         do {
             let store = try Store.open(
                 directory: settings.configuration.stateDirectory, now: settings.clock.wall)
-            let running = try await RunningGateway(settings: settings, store: store) { [changes] in changes.signal() }
+            let running = RunningGateway(settings: settings, store: store) { [changes] in changes.signal() }
+            try await running.adoptConfigured()
             self.running = running
             storeProblem = nil
             await running.start()

@@ -23,7 +23,7 @@ actor RunningGateway {
     private var bluetoothProblem: Problem?
     private var isStopping = false
 
-    init(settings: GatewaySettings, store: Store, changed: @escaping @Sendable () -> Void) async throws {
+    init(settings: GatewaySettings, store: Store, changed: @escaping @Sendable () -> Void) {
         self.settings = settings
         self.store = store
         let configuration = settings.configuration
@@ -45,8 +45,13 @@ actor RunningGateway {
             blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log), turn: RadioTurn(), store: store,
             resolver: resolver, clock: settings.clock, log: settings.log, syncInterval: configuration.syncInterval,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })
+    }
+
+    /// Writes the bands of the configuration to the store. Before `start`, and not in `init`: Swift 6.0.3 crashes on
+    /// an actor's init that waits.
+    func adoptConfigured() async throws {
         try await store.clearConfigured()
-        for band in configuration.bands {
+        for band in settings.configuration.bands {
             try await store.adopt(
                 address: band.address, device: band.device, mode: band.mode, name: band.name, configured: true)
         }
