@@ -15,9 +15,11 @@ struct DatabaseOpening {
     /// The store's connection. Makes the database when there is none and none was set aside.
     func openStore(now: Timestamp) throws(StoreError) -> Database {
         try directory.prepare()
+        if directory.hadDatabase, directory.isDatabaseEmpty { _ = try directory.setDatabaseAside(at: now) }
         if !directory.hasDatabase {
             let aside = try directory.setAside()
             guard aside.isEmpty else { throw waiting(aside[aside.count - 1]) }
+            guard !directory.hadDatabase else { throw gone() }
             try directory.createDatabaseFile()
         }
         do {
@@ -25,11 +27,12 @@ struct DatabaseOpening {
             let database = try storing("open the database", path) {
                 let database = try Database(path: path, access: .readWrite, vfs: vfs)
                 try Migrator(database: database).refuseForeign()
-                try configure(database, synchronous: "FULL", expecting: "2", cacheKilobytes: 1024)
+                try configure(database, synchronous: "FULL", expecting: "2", cacheKilobytes: 256)
                 try Migrator(database: database).run()
                 return database
             }
             try check(database)
+            try directory.rememberDatabase()
             return database
         } catch {
             guard error.kind == .corrupt else { throw error }
@@ -47,7 +50,7 @@ struct DatabaseOpening {
             try requireDatabase()
             let database = try Database(path: path, access: .readWrite, vfs: vfs)
             try Migrator(database: database).requireCurrent()
-            try configure(database, synchronous: "NORMAL", expecting: "1", cacheKilobytes: 512)
+            try configure(database, synchronous: "NORMAL", expecting: "1", cacheKilobytes: 256)
             database.disableAutomaticCheckpoints()
             return database
         }
@@ -143,6 +146,12 @@ struct DatabaseOpening {
         StoreError(
             kind: .corrupt, operation: "open the database", path: path,
             message: "the last one was damaged and set aside as \(name)")
+    }
+
+    private func gone() -> StoreError {
+        StoreError(
+            kind: .corrupt, operation: "open the database", path: path,
+            message: "it is gone, and what was acked may have been in it")
     }
 
     private func refused(_ message: String) -> StoreError {
