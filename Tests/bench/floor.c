@@ -52,9 +52,10 @@ static DBusMessage *call(DBusConnection *bus, DBusMessage *message) {
     return reply;
 }
 
-static int acquire_notify(DBusConnection *bus, const char *path) {
+/* AcquireNotify or AcquireWrite: a socket. */
+static int acquire(DBusConnection *bus, const char *path, const char *method) {
     DBusMessage *message =
-        dbus_message_new_method_call("org.bluez", path, "org.bluez.GattCharacteristic1", "AcquireNotify");
+        dbus_message_new_method_call("org.bluez", path, "org.bluez.GattCharacteristic1", method);
     DBusMessageIter arguments, options;
     dbus_message_iter_init_append(message, &arguments);
     dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &options);
@@ -63,7 +64,7 @@ static int acquire_notify(DBusConnection *bus, const char *path) {
     int fd = -1;
     uint16_t mtu = 0;
     if (!dbus_message_get_args(reply, NULL, DBUS_TYPE_UNIX_FD, &fd, DBUS_TYPE_UINT16, &mtu, DBUS_TYPE_INVALID))
-        fail("AcquireNotify", "no socket in the reply");
+        fail(method, "no socket in the reply");
     dbus_message_unref(reply);
     return fd;
 }
@@ -123,7 +124,7 @@ int main(int argc, char **argv) {
     DBusConnection *bus = dbus_connection_open_private(argv[1], &error);
     if (!bus || !dbus_bus_register(bus, &error)) fail(error.name, error.message);
     open_database(argv[6]);
-    int socket = acquire_notify(bus, data);
+    int socket = acquire(bus, data, "AcquireNotify"), acks = acquire(bus, ack, "AcquireWrite");
     const uint8_t send_from[] = {1, 1, 0, 0, 0};
     dbus_message_unref(call(bus, write_value(control, "request", send_from, sizeof send_from)));
 
@@ -162,7 +163,7 @@ int main(int argc, char **argv) {
         run(commit);
         if (taken > 0) {
             const uint8_t bytes[] = {(uint8_t)last, (uint8_t)(last >> 8), (uint8_t)(last >> 16), (uint8_t)(last >> 24)};
-            dbus_message_unref(call(bus, write_value(ack, "command", bytes, sizeof bytes)));
+            if (send(acks, bytes, sizeof bytes, 0) != sizeof bytes) fail("ack", strerror(errno));
         }
         records += taken;
     }
