@@ -173,7 +173,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=str(HERE.parents[1] / ".build" / "release"))
     parser.add_argument("--samples", type=int, default=300_000)
-    parser.add_argument("--peer-samples", type=int, default=30_000)
+    parser.add_argument("--peer-samples", type=int, default=60_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bandferry-bench.") as directory:
