@@ -171,6 +171,8 @@ extension BlueZClient {
         case .acquired(let id): drain?.remove(id)
         case .signalled(let characteristic): notified.removeValue(forKey: characteristic)?.end()
         }
+        // Before that, `connect` itself says it.
+        guard state.isReady else { return }
         state.onLost(failure)
         eventSink.yield(.linkLost(state.link.address))
     }

@@ -24,9 +24,7 @@ extension BlueZClient {
             try await connection.addMatch(
                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
                     + "member='NameOwnerChanged',arg0='\(BlueZName.service)'")
-            let owner = try await connection.owner(of: BlueZName.service)
-            // A change that was told meanwhile is newer than the answer only if it set an owner.
-            if self.owner == nil { self.owner = owner }
+            try await findOwner(connection)
         } catch {
             await stopConnection()
             throw BlueZFailure(name: error.name, text: error.message, during: .start)
@@ -46,6 +44,20 @@ extension BlueZClient {
             return
         }
         await setUpService()
+    }
+
+    /// Asks who owns `org.bluez`. The answer counts where it stands among the signals: a change after it is newer.
+    private func findOwner(_ connection: BusConnection) async throws(BusError) {
+        do throws(BusError) {
+            _ = try await connection.call(
+                "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+                "GetNameOwner", [.string(BlueZName.service)], deadline: timings.other
+            ) { [weak self] reply in
+                self?.assumeIsolated { $0.owner = reply.first?.text }
+            }
+        } catch {
+            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else { throw error }
+        }
     }
 
     /// Drops our links, lets go of the bus, ends the events.

@@ -72,6 +72,7 @@ import Testing
         let first = BlueZClient(bus: .address(bed.bus.address), timings: GatewayBed.timings)
         try await first.start()
         try await bed.discover()
+        try await bed.wait { _ in await first.device(band) != nil }
         let link = try await first.connect(band)
         let mailbox = NotificationMailbox()
         try await link.subscribe(into: mailbox)
@@ -93,7 +94,9 @@ import Testing
         let other = BlueZClient(bus: .address(bed.bus.address), timings: GatewayBed.timings)
         try await other.start()
         try await bed.discover()
+        try await bed.wait { _ in await other.device(band) != nil }
         let first = try await other.connect(band)
+        try await bed.wait { _ in await bed.client.device(band)?.connected == true }
         try await first.subscribe(into: NotificationMailbox())
         let link = try await bed.connect()
         #expect(link.wasAlreadyConnected)
