@@ -12,7 +12,8 @@ libraries=(
     dbus-1:libdbus-1-dev bluez:libbluetooth-dev sqlite3:libsqlite3-dev libsystemd:libsystemd-dev
     libcurl:libcurl4-openssl-dev libmicrohttpd:libmicrohttpd-dev zlib:zlib1g-dev inih:libinih-dev
 )
-commands=(pkg-config:pkg-config)
+# The Swift libraries that go into the programs are partly C++.
+commands=(pkg-config:pkg-config g++:g++)
 case ${1:-build} in
     build) ;;
     test)

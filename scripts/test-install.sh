@@ -57,7 +57,7 @@ take_name() {
     "$@" dbus-send --bus="unix:path=$root/bus" --print-reply --dest=org.freedesktop.DBus / \
         org.freedesktop.DBus.RequestName string:org.bandferry uint32:4
 }
-is_refused() { take_name "$@" 2>&1 | grep -q AccessDenied; }
+is_refused() { ! take_name "$@" 2>"$root/refusal" && grep -q AccessDenied "$root/refusal"; }
 if [ "$(id -u)" = 0 ]; then
     dbus-daemon --config-file="$root/bus.conf" --nofork --nopidfile >"$root/bus.log" 2>&1 &
     bus=$!
