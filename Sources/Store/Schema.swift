@@ -96,6 +96,7 @@ enum Schema {
             state INTEGER NOT NULL          -- 0 to be sent, 1 confirmed, 2 rejected
         ) STRICT;
         CREATE INDEX conflicts_by_key ON conflicts (key);
+        CREATE INDEX conflicts_to_send ON conflicts (key) WHERE state = 0;
 
         -- The seqs of stored samples that the server has not confirmed: disjoint, never adjacent.
         CREATE TABLE unconfirmed (

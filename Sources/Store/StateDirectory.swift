@@ -28,6 +28,28 @@ struct StateDirectory {
         guard chmod(path, 0o700) == 0 else { throw failure("close the state directory to others") }
     }
 
+    // MARK: Whether there was a database
+
+    /// A database was opened here once. Without it, an empty directory would look like a new gateway's after the
+    /// file was lost, and what was acked would be missed by nobody.
+    var hadDatabase: Bool { access(markerPath, F_OK) == 0 }
+
+    private var markerPath: String { databasePath + ".made" }
+
+    func rememberDatabase() throws(StoreError) {
+        if hadDatabase { return }
+        let descriptor = open(markerPath, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("note that there is a database") }
+        close(descriptor)
+        try sync()
+    }
+
+    /// The file is there and holds nothing, as file systems leave some after a power cut.
+    var isDatabaseEmpty: Bool {
+        var facts = stat()
+        return stat(databasePath, &facts) == 0 && facts.st_size == 0
+    }
+
     /// Makes an empty database file that only its owner can read, and its name durable. SQLite gives `-wal` and
     /// `-shm` the mode of the database.
     func createDatabaseFile() throws(StoreError) {

@@ -115,6 +115,20 @@ import Testing
         #expect(try await store.bandStatuses().first?.stored == 100)
     }
 
+    @Test(arguments: ["gone", "empty"]) func aDatabaseThatWasLostIsNotReplacedInSilence(_ loss: String)
+        async throws
+    {
+        try await makeClosedDatabase()
+        if loss == "gone" {
+            unlink(fixture.databasePath)
+        } else {
+            truncate(fixture.databasePath, 0)
+        }
+        for _ in 0..<2 { #expect(await isStoreError(.corrupt) { _ = try plain() }) }
+        try StoreRecovery.startEmpty(directory: fixture.directory, now: fixture.clock.now)
+        #expect(try await plain().bandStatuses().isEmpty)
+    }
+
     @Test func damageFoundWhileItIsOpenStopsEverythingUntilItIsOpenedAgain() async throws {
         var store = try await fixture.openWithBand()
         _ = try await store.commit(chunk(1...2_000), of: device, clock: reading())
