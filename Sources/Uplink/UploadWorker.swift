@@ -76,6 +76,7 @@ final class UploadWorker {
         if let until = schedule.wait(now: now) {
             // What piles up in an outage is shown as it grows.
             if let count = try? outbox?.pendingCount() { board.pending = count }
+            // Never longer than a look: the wait does not count the time that the machine sleeps, the clock does.
             let limit = schedule.waitsForCredentials ? settings.intervals.tokenCheck : settings.intervals.idle
             return min(until - now, limit)
         }

@@ -82,10 +82,10 @@ import Testing
         #expect(await eventually { model.contents.value.samples.count == 1300 })
         #expect(await eventually { model.contents.value.completeThrough[deviceA.text] == 1300 })
         #expect(await eventually { model.contents.value.reports[deviceA.text] != nil })
+        let outbox = try Outbox(directory: gateway.directory.path, now: { Timestamp(milliseconds: 0) })
+        #expect(await eventually { (try? outbox.pendingCount()) == 0 })
         #expect(await gateway.uploader.stop(deadline: .seconds(30)))
         #expect(gateway.uploader.snapshot.state == .stopped)
-        let outbox = try Outbox(directory: gateway.directory.path, now: { Timestamp(milliseconds: 0) })
-        #expect(try outbox.pendingCount() == 0)
     }
 
     @Test func aServerThatGoesAndComesBackGetsEachSampleOnce() async throws {
