@@ -74,7 +74,7 @@ private struct Random {
     }
 
     @Test(arguments: [
-        "\"newest\":100", "\"oldest\":1,", "\"everSent\":0", "\"count\":100", "\"interval\":1000",
+        "\"newest\":100", "\"oldest\":1", "\"everSent\":0", "\"count\":100", "\"interval\":1000",
         "\"firstSeq\":1",
     ]) func aStateThatContradictsItselfIsRefused(field: String) throws {
         let text = String(decoding: try JSONEncoder().encode(try band()), as: UTF8.self)
@@ -82,7 +82,7 @@ private struct Random {
         let name = field.prefix { $0 != ":" }
         let value = name == "\"interval\"" ? "9000000000000000000" : "3000000000"
         let spoilt = text.replacingOccurrences(
-            of: field, with: name + ":" + value + (field.hasSuffix(",") ? "," : ""))
+            of: field, with: name + ":" + value)
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(SimulatedBand.self, from: Data(spoilt.utf8))
         }
