@@ -74,7 +74,9 @@ public struct BlueZPath: Hashable, Sendable, CustomStringConvertible {
         // BlueZ writes upper case; anything else is not its path.
         let octets = part.dropFirst(4).split(separator: "_", omittingEmptySubsequences: false)
         let text = octets.joined(separator: ":")
-        guard octets.count == 6, let address = BluetoothAddress(text), address.description == text else { return nil }
+        guard octets.count == 6, let address = BluetoothAddress(text), address.description == text else {
+            return nil
+        }
         return address
     }
 
