@@ -48,7 +48,8 @@ import Testing
         #expect(try await client.post(batch([sample(2, value: 299)], device: "secret_band")).status == 503)
         try FileManager.default.moveItem(atPath: store + ".away", toPath: store)
         #expect(program.stop() == 0)
-        let log = program.errorText
+        // The directory's name is random and may hold any digits.
+        let log = program.errorText.replacing(directory.path, with: "")
         #expect(log.contains("storage fails"))
         for secret in ["gateway-a", "299", "secret_band", "ann-bell"] { #expect(!log.contains(secret)) }
         withExtendedLifetime(directory) {}
