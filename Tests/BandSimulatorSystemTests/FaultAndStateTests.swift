@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func aSilentBandFailsItsRequestsAfterThirtySecondsAndThenHasNoGATT() async throws {
-        let bed = try await SimulatorBed.start(faults: "silent@2") { $0.timeScale = 40 }
+        let bed = try await SimulatorBed.start(faults: "silent@2") { $0.timeScale = 20 }
         try await bed.connect()
         #expect(try await bed.read(infoPath).count == 24)
         #expect(
@@ -162,7 +162,7 @@ import Testing
     @Test func aReadThatNeedsABondIsNeverAnsweredWithoutAnAgentAndTheDeviceIsRemoved() async throws {
         let bed = try await SimulatorBed.start {
             $0.requirePairing = true
-            $0.timeScale = 40
+            $0.timeScale = 20
         }
         try await bed.connect()
         #expect(

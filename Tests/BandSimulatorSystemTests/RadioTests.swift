@@ -3,7 +3,6 @@ import BandProfile
 import DBus
 import Foundation
 import Glibc
-import Synchronization
 import Testing
 
 @testable import BandSimulator
@@ -14,7 +13,7 @@ private final class FakeBluetoothd: Sendable {
     let daemon: PrivateBus
     let bus: BusConnection
     let tree = ObjectTree(root: "/")
-    private let state = Mutex<(client: String?, advertised: Int, objects: [String])>((nil, 0, []))
+    private let state = Guarded<(client: String?, advertised: Int, objects: [String])>((nil, 0, []))
 
     init() async throws {
         daemon = try PrivateBus()
@@ -212,7 +211,7 @@ private final class FakeBluetoothd: Sendable {
 }
 
 private final class Received: Sendable {
-    private let state = Mutex<[[UInt8]]>([])
+    private let state = Guarded<[[UInt8]]>([])
     var values: [[UInt8]] { state.withLock { $0 } }
     func add(_ value: [UInt8]) { state.withLock { $0.append(value) } }
 }

@@ -3,7 +3,6 @@ import BandProfile
 import DBus
 import Foundation
 import Glibc
-import Synchronization
 import Testing
 
 @testable import BandSimulator
@@ -25,8 +24,8 @@ final class SimulatorBed: Sendable {
     let bus: PrivateBus
     let simulator: BusSimulator
     let client: BusConnection
-    private let seen = Mutex<[String]>([])
-    private let values = Mutex<[[UInt8]]>([])
+    private let seen = Guarded<[String]>([])
+    private let values = Guarded<[[UInt8]]>([])
 
     static func start(
         records: Int = 100, window: UInt16 = 0, faults: String = "", bus: PrivateBus? = nil,
