@@ -61,8 +61,6 @@ let (configuration, warnings) = readConfiguration(path)
 let log = Log.standard(identifier: "bandferryd", level: LogLevel(name: configuration.logLevel.rawValue) ?? .info)
 for warning in warnings { log.warning("configuration", [("note", .text(warning.description))]) }
 umask(0o077)
-// Few threads allocate: an arena for each of them would only be memory that nothing uses.
-mallopt(M_ARENA_MAX, 1)
 signal(SIGPIPE, SIG_IGN)
 
 let daemon: GatewayDaemon
