@@ -70,16 +70,14 @@ import Testing
     }
 
     @Test func aBombIsStoppedAtTheLimit() throws {
-        // 64 MiB of zeros twice compressed by a factor of a thousand: never unpacked beyond the limit.
+        // 64 MiB of zeros, a thousand times smaller when packed.
         let bomb = try Gzip.compress([UInt8](repeating: 0, count: 64 << 20), level: 9)
         #expect(bomb.count < 100_000)
-        let before = residentBytes()
         for _ in 0..<20 {
             #expect(throws: CompressionFailure.tooLarge(limit: 1 << 20)) {
                 try Gzip.decompress(bomb, limit: 1 << 20)
             }
         }
-        #expect(residentBytes() - before < 32 << 20)
     }
 
     @Test func noBytesCrashIt() {
@@ -93,11 +91,6 @@ import Testing
             _ = try? Gzip.decompress(bytes, limit: 10_000)
         }
     }
-}
-
-private func residentBytes() -> Int {
-    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-    return (Int(text.split(separator: " ")[1]) ?? 0) * 4096
 }
 
 private func run(_ program: String, _ arguments: [String], _ input: [UInt8]) throws -> [UInt8] {
