@@ -7,8 +7,9 @@ private let address = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
 private let text = "F0:F1:F2:F3:F4:F5"
 
 @Suite struct InvocationTests {
-    @Test(arguments: [
-        ("status", Command.status),
+    // Not in the attribute: Swift 6.0.3 crashes on an interpolation there.
+    static let commands: [(String, Command)] = [
+        ("status", .status),
         ("bands", .bands),
         ("scan", .scan(seconds: 10)),
         ("scan --seconds 30", .scan(seconds: 30)),
@@ -28,7 +29,9 @@ private let text = "F0:F1:F2:F3:F4:F5"
         ("recover --start-empty", .recover),
         ("help", .help(nil)), ("help sync", .help("sync")), ("sync --help", .help("sync")), ("", .help(nil)),
         ("-h", .help(nil)), ("version", .version), ("--version", .version),
-    ])
+    ]
+
+    @Test(arguments: commands)
     func aCommandIsUnderstood(_ line: String, _ command: Command) throws {
         #expect(try Invocation.parse(words(line)).command == command)
     }
@@ -41,7 +44,7 @@ private let text = "F0:F1:F2:F3:F4:F5"
         #expect(invocation.command == .status)
     }
 
-    @Test(arguments: [
+    static let mistakes: [(String, String)] = [
         ("fly", "no command 'fly'"), ("status now", "unexpected 'now'"),
         ("status --fast", "no option '--fast'"),
         ("status --no-ack", "no option --no-ack"), ("scan --seconds", "needs a value"),
@@ -52,7 +55,9 @@ private let text = "F0:F1:F2:F3:F4:F5"
         ("export", "--format jsonl"), ("export --format xml", "'jsonl' or 'csv'"),
         ("recover", "--start-empty"), ("status --json --json", "given twice"),
         ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
-    ])
+    ]
+
+    @Test(arguments: mistakes)
     func whatIsNotUnderstoodSaysWhy(_ line: String, _ message: String) {
         do {
             let invocation = try Invocation.parse(words(line))
