@@ -5,8 +5,8 @@ import Testing
     @Test func everyKindOfValueComesBackAsItWasBound() throws {
         let database = try Database(path: ":memory:")
         let values: [SQLiteValue] = [
-            nil, 0, -1, .integer(.max), .integer(.min), .real(1.5), "", "räv 🦊", .text("a\0b"), .blob([]),
-            .blob([0, 255, 1]),
+            .null, .integer(0), .integer(-1), .integer(Int64.max), .integer(Int64.min), .real(1.5), .text(""),
+            .text("räv 🦊"), .text("a\0b"), .blob([]), .blob([0, 255, 1]),
         ]
         for value in values {
             let back = try database.first("SELECT ?", value) { $0.value(0) }

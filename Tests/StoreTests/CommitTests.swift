@@ -86,8 +86,9 @@ import Testing
         #expect(gaps.first?.cause == .unreadable)
         #expect(gaps.first?.firstSeq == 2)
         #expect(gaps.first?.lastSeq == 2)
-        #expect(gaps.first?.after == (try fixture.samples().first?.recordedAt))
-        #expect(gaps.first?.before == (try fixture.samples().last?.recordedAt))
+        let samples = try fixture.samples()
+        #expect(gaps.first?.after == samples.first?.recordedAt)
+        #expect(gaps.first?.before == samples.last?.recordedAt)
         #expect(try await store.bandStatuses().first?.undecodable == 1)
         // Read once more, it is the same.
         let again = try await store.commit(chunk(records, through: 3), of: device, clock: reading())

@@ -39,7 +39,8 @@ import Testing
         let outbox = try fixture.outbox()
         try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
         _ = try await store.commit(chunk(8...9), of: device, clock: reading())
-        #expect(try fixture.gaps().first?.before == (try fixture.samples().first { $0.seq == 8 }?.recordedAt))
+        let successor = try fixture.samples().first { $0.seq == 8 }
+        #expect(try fixture.gaps().first?.before == successor?.recordedAt)
         #expect(try outbox.unsentGaps(device).count == 1)
     }
 

@@ -20,8 +20,11 @@ import Testing
         let each: UInt32 = 48_000 / UInt32(bands)
         for first in stride(from: 1, through: each, by: 60) {
             for device in devices {
-                let records = (first..<min(first + 60, each + 1)).map { seq in
-                    seq % 15 == 0 ? record(seq, type: .steps, value: Int16(seq % 3_000)) : record(seq)
+                var records: [HistoryRecord] = []
+                for seq in first..<min(first + 60, each + 1) {
+                    let isSteps = seq % 15 == 0
+                    records.append(
+                        isSteps ? record(seq, type: .steps, value: Int16(seq % 3_000)) : record(seq))
                 }
                 _ = try await store.commit(
                     chunk(records, through: records[records.count - 1].seq), of: device, clock: reading())
