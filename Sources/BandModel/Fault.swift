@@ -61,6 +61,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
     // BlueZ's own, counted in calls or connections.
     case connectFails = "connectfails"
     case connectHangs = "connecthangs"
+    case quietConnect = "quietconnect"
     case lateServices = "lateservices"
     case noObjects = "noobjects"
     case lateObjects = "lateobjects"

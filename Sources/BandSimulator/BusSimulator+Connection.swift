@@ -102,7 +102,11 @@ extension BusSimulator {
         device.linkNumber += 1
         let link = device.linkNumber
         device.keeper.band.linkUp(mtu: negotiatedMTU)
-        setDeviceProperties(device, ["Connected": .bool(true)])
+        // When bluetoothd sees the ATT channel before the kernel's event of the connection, it sets the property and
+        // never signals it ("Device ... is already connected" in its log).
+        let isQuiet = device.strikes(.quietConnect) != nil
+        tree.setProperties(
+            device.path, BlueZInterfaces.deviceName, ["Connected": .bool(true)], signal: !isQuiet)
         if let call = device.connectCall { reply(call) }
         device.connectCall = nil
         let waiting = device.afterConnecting

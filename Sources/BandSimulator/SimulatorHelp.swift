@@ -48,7 +48,7 @@ public enum SimulatorHelp {
           noend lateend lostack slow:RATE                                        ends, acks, pace
           badtype badms badoffset badvalue                                       content, stays with the record
           unreadable=SEQ absent=SEQ                                              every time
-          connectfails connecthangs lateservices@N:MS lateobjects@N:MS noobjects silent@N vanish
+          connectfails connecthangs quietconnect lateservices@N:MS lateobjects@N:MS noobjects silent@N vanish
           notifyrefused pairfails                                                BlueZ and the link (bus only)
           neveranswer:METHOD@N failcall:METHOD@N                                 one call (bus only)
 

@@ -71,6 +71,15 @@ import Testing
         #expect(try await clock.measure { try await bed.connect() } >= .milliseconds(400))
     }
 
+    /// Seen with a real bluetoothd: it handled the ATT channel before the kernel's event of the connection.
+    @Test func aConnectionMayComeWithoutItsSignal() async throws {
+        let bed = try await SimulatorBed.start(faults: "quietconnect@1")
+        try await bed.connect()
+        #expect(!bed.trace.contains { $0.contains("Connected=true") })
+        #expect(try await bed.property(devicePath, deviceName, "Connected") == .bool(true))
+        #expect(try await bed.read(infoPath).count == 24)
+    }
+
     @Test func aConnectMayFail() async throws {
         let bed = try await SimulatorBed.start(faults: "connectfails@1")
         try await bed.discover()
