@@ -63,8 +63,10 @@ extension BlueZClient {
             default: throw error
             }
         }
-        // Connected=true precedes the reply; where it does not, it is about to come.
-        _ = await wait(.seconds(1)) { $0.objects.devices[path]?.connected != false }
+        // Connected=true precedes the reply; where it does not, it is about to come. bluetoothd 5.66 never signals it
+        // when it sees the ATT channel before the kernel's event: then the objects themselves tell.
+        let isSeen = await wait(.seconds(1)) { $0.objects.devices[path]?.connected != false }
+        if !isSeen { try await readObjects() }
     }
 
     private func trust(_ path: String) async {
