@@ -602,7 +602,14 @@ static int register_vfs(int is_default) {
     return sqlite3_vfs_register(&powercut_vfs, is_default);
 }
 
-int powercut_register(void) { return register_vfs(0); }
+int powercut_register(void) {
+    // Tests run at the same time.
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&once);
+    int code = register_vfs(0);
+    pthread_mutex_unlock(&once);
+    return code;
+}
 
 void powercut_arm(const char *match, enum powercut_fault fault, long nth, int forever) {
     pthread_mutex_lock(&mutex);
