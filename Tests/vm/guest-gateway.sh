@@ -36,10 +36,11 @@ adopt = $plain, $encrypted, $radio
 url = http://127.0.0.1:8080
 token_file = /run/token
 CONF
+    install -m 0755 "$build/bandferryd" /usr/local/bin/ # where its user may read it, wherever the checkout is
     # As its own user under its own policy; the trace shows each sync of the database before the ack that it allows.
     setpriv --reuid bandferry --regid bandferry --clear-groups \
         strace -f -ttt -s 8 -xx -e trace=fdatasync,fsync,sendto,sendmsg -o /run/gateway.strace \
-        "$build/bandferryd" --config /run/bandferry.conf >/run/gateway.log 2>&1 &
+        /usr/local/bin/bandferryd --config /run/bandferry.conf >/run/gateway.log 2>&1 &
     wait_for 60 bandferry status
 }
 
