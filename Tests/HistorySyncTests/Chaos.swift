@@ -28,7 +28,7 @@ struct Chaos {
         if below(30) == 0 {
             let seq = edge()
             let others: [SessionEvent] = [
-                .linkLost, .stopRequested, .deadlinePassed, .ackPointRaised(seq), .subscribed, .rewound,
+                .linkLost, .stopRequested, .deadlinePassed, .ackPointRaised(seq), .subscribed,
                 .clockRead(nil), .controlPointAnswered(.busy), .infoRead([]),
             ]
             return others[below(others.count)]
