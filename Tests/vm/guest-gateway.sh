@@ -28,6 +28,7 @@ start_gateway() {
     cat >/run/bandferry.conf <<CONF
 [gateway]
 state_directory = /run/state
+adapter = $(adapter_address hci0)
 sync_interval = 5
 log_level = debug
 [bands]

@@ -130,6 +130,12 @@ start_bluetoothd() {
     wait_for 20 adapter_is_powered hci0
 }
 
+# adapter_address hciN
+adapter_address() {
+    dbus-send --system --print-reply=literal --dest=org.bluez "/org/bluez/$1" org.freedesktop.DBus.Properties.Get \
+        string:org.bluez.Adapter1 string:Address | grep -o '[0-9A-F:]\{17\}'
+}
+
 adapter_is_powered() {
     dbus-send --system --print-reply --dest=org.bluez "/org/bluez/$1" org.freedesktop.DBus.Properties.Get \
         string:org.bluez.Adapter1 string:Powered 2>/dev/null | grep -q 'boolean true'
