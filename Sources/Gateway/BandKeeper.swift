@@ -44,7 +44,9 @@ actor BandKeeper {
         inbox?.stop()
         dueGate.signal()
         await loop?.value
-        for request in requests { request.answer.resume(returning: SyncResult(stored: 0, problem: .stopping)) }
+        for request in requests {
+            request.answer.resume(returning: SyncResult(stored: 0, problem: .stopping))
+        }
         requests = []
     }
 
@@ -73,6 +75,11 @@ actor BandKeeper {
             requests = []
             let result = await syncOnce(noAck: served.contains(where: \.noAck))
             for request in served { request.answer.resume(returning: result) }
+            // Who asked while it ran, and it ended well, has been served too: the session looked once more at its end.
+            if result.problem == nil {
+                for request in requests where !request.noAck { request.answer.resume(returning: result) }
+                requests.removeAll { !$0.noAck }
+            }
             guard !isStopping, requests.isEmpty else { continue }
             await dueGate.wait(atMost: result.pause)
         }
@@ -98,7 +105,9 @@ actor BandKeeper {
             guard !isStopping else { throw BlueZFailure.stopped }
             // For a bulk transfer; where this process may not ask, the controller's default is slower, no more.
             _ = await parts.blueZ.requestShortInterval(for: [band.address])
-            let link = try await parts.blueZ.connect(band.address, deadline: .seconds(60)) { _ in inbox.linkLost() }
+            let link = try await parts.blueZ.connect(band.address, deadline: .seconds(60)) { _ in
+                inbox.linkLost()
+            }
             await parts.turn.give()
             return link
         } catch {
@@ -119,7 +128,8 @@ actor BandKeeper {
         await noteContact(link)
         let runner = SessionRunner(
             link: link, inbox: inbox, device: band.device, mode: noAck ? .observe : band.mode,
-            connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock, hooks: hooks(), log: log)
+            connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock, hooks: hooks(),
+            log: log)
         let (end, summary) = await runner.run()
         self.inbox = nil
         show { $0.syncing = false }
@@ -159,14 +169,16 @@ actor BandKeeper {
         }
         let pause = backOff.failed(jitter: parts.jitter())
         await note(problem: problem)
-        return SyncResult(stored: stored, problem: problem, pause: min(pause, max(parts.syncInterval, .seconds(5))))
+        return SyncResult(
+            stored: stored, problem: problem, pause: min(pause, max(parts.syncInterval, .seconds(5))))
     }
 
     // MARK: what status shows
 
     private func noteContact(_ link: BandLink) async {
         let contact = ContactNote(
-            time: parts.clock.wall(), mtu: await link.mtu(), battery: await link.battery(), firmware: await link.firmware(),
+            time: parts.clock.wall(), mtu: await link.mtu(), battery: await link.battery(),
+            firmware: await link.firmware(),
             name: await parts.blueZ.device(band.address)?.name)
         show { $0.mtu = contact.mtu }
         do { try await parts.store.noteContact(band.device, contact) } catch {

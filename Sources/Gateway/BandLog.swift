@@ -64,9 +64,11 @@ struct BandLog: Sendable {
         case .stalled(let seq):
             log.info("the stream stalled: asking again", [band, ("seq", .count(seq))])
         case .framingFault(let seq, let reason):
-            log.info("a notification is not readable", [band, ("seq", .count(seq)), ("reason", .text(reason))])
+            log.info(
+                "a notification is not readable", [band, ("seq", .count(seq)), ("reason", .text(reason))])
         case .hole(let seq, let next):
-            log.info("records are missing: asking again", [band, ("first", .count(seq)), ("next", .count(next))])
+            log.info(
+                "records are missing: asking again", [band, ("first", .count(seq)), ("next", .count(next))])
         case .gaveUp(let first, let last, let cause):
             log.warning(
                 "records could not be read: a gap is written",

@@ -12,7 +12,8 @@ public struct HostClock: Sendable {
     public var bootID: String
 
     public init(
-        monotonic: @escaping @Sendable () -> MonotonicTime, wall: @escaping @Sendable () -> Timestamp, bootID: String
+        monotonic: @escaping @Sendable () -> MonotonicTime, wall: @escaping @Sendable () -> Timestamp,
+        bootID: String
     ) {
         self.monotonic = monotonic
         self.wall = wall

@@ -6,7 +6,9 @@ import Store
 
 /// Problems of a sync that neither BlueZ nor the store named.
 extension StoreError {
-    var problem: Problem { Problem(code: "store_\(kind.rawValue)", text: "\(operation): \(message).", remedy: remedy) }
+    var problem: Problem {
+        Problem(code: "store_\(kind.rawValue)", text: "\(operation): \(message).", remedy: remedy)
+    }
 }
 
 extension BlueZFailure {
@@ -51,7 +53,8 @@ extension Problem {
 
     static func busPolicyMissing(_ file: String) -> Problem {
         Problem(
-            code: "bus_policy_missing", text: "The bus does not let this user own org.bandferry; the sync goes on.",
+            code: "bus_policy_missing",
+            text: "The bus does not let this user own org.bandferry; the sync goes on.",
             remedy: "Install \(file) and run `systemctl reload dbus`; `make install` does it.")
     }
 

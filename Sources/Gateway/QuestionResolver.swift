@@ -110,7 +110,8 @@ actor QuestionResolver {
             "records that the band no longer has were looked for at the server",
             [
                 ("device", .text(question.device.text)), ("first", .count(question.suspect.firstSeq)),
-                ("held_through", .count(completeThrough ?? 0)), ("cause", .text(question.suspect.cause.rawValue)),
+                ("held_through", .count(completeThrough ?? 0)),
+                ("cause", .text(question.suspect.cause.rawValue)),
             ])
         await onAckPoint?(question.device, question.suspect.ring, ackThrough)
         changed()

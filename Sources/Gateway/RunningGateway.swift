@@ -27,7 +27,8 @@ actor RunningGateway {
         self.settings = settings
         self.store = store
         let configuration = settings.configuration
-        blueZ = BlueZClient(bus: settings.bus, adapter: configuration.adapter) { [log = settings.log] text, fields in
+        blueZ = BlueZClient(bus: settings.bus, adapter: configuration.adapter) {
+            [log = settings.log] text, fields in
             log.info("bluetooth", [("text", .text(text))] + fields.map { ($0.0, .text($0.1)) })
         }
         let relay = ServerStateRelay()
@@ -43,7 +44,8 @@ actor RunningGateway {
         relay.connect { device, state in await resolver.apply(state, to: device) }
         parts = GatewayParts(
             blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log), turn: RadioTurn(), store: store,
-            resolver: resolver, clock: settings.clock, log: settings.log, syncInterval: configuration.syncInterval,
+            resolver: resolver, clock: settings.clock, log: settings.log,
+            syncInterval: configuration.syncInterval,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })
     }
 
@@ -53,7 +55,8 @@ actor RunningGateway {
         try await store.clearConfigured()
         for band in settings.configuration.bands {
             try await store.adopt(
-                address: band.address, device: band.device, mode: band.mode, name: band.name, configured: true)
+                address: band.address, device: band.device, mode: band.mode, name: band.name, configured: true
+            )
         }
     }
 
@@ -182,7 +185,9 @@ actor RunningGateway {
     // MARK: commands
 
     func scan(seconds: Int) async throws -> [SeenBand] {
-        do { try await parts.scanner.listen(for: .seconds(max(1, min(seconds, 120)))) } catch let failure as BlueZFailure {
+        do { try await parts.scanner.listen(for: .seconds(max(1, min(seconds, 120)))) } catch let failure
+            as BlueZFailure
+        {
             throw CommandFailure(.notReady, "\(failure.problem.text) \(failure.problem.remedy)")
         }
         return await blueZ.devices().filter { $0.isBand || keepers[$0.address] != nil }.map { device in
@@ -196,11 +201,13 @@ actor RunningGateway {
         if let band = settings.configuration.band(request.address) {
             throw CommandFailure(
                 .inConfiguration,
-                "\(band.address) is in \(settings.configurationFile), line \(band.lines.first ?? 0): change its mode there")
+                "\(band.address) is in \(settings.configurationFile), line \(band.lines.first ?? 0): change its mode there"
+            )
         }
         do {
             try await store.adopt(
-                address: request.address, device: request.device ?? DeviceID(request.address), mode: request.mode,
+                address: request.address, device: request.device ?? DeviceID(request.address),
+                mode: request.mode,
                 name: request.name, configured: false)
             if let old = keepers.removeValue(forKey: request.address) { await old.stop() }
             for band in try await store.adoptedBands() where band.address == request.address { keep(band) }
@@ -213,10 +220,12 @@ actor RunningGateway {
         if let band = settings.configuration.band(address) {
             throw CommandFailure(
                 .inConfiguration,
-                "\(address) is in \(settings.configurationFile): remove line \(band.lines.map(String.init).joined(separator: " and ")) and restart the daemon")
+                "\(address) is in \(settings.configurationFile): remove line \(band.lines.map(String.init).joined(separator: " and ")) and restart the daemon"
+            )
         }
         guard let keeper = keepers.removeValue(forKey: address) else {
-            throw CommandFailure(.notFound, "\(address) is not adopted here; `bandferry bands` lists those that are")
+            throw CommandFailure(
+                .notFound, "\(address) is not adopted here; `bandferry bands` lists those that are")
         }
         adopted.remove(address)
         await keeper.stop()
@@ -232,7 +241,8 @@ actor RunningGateway {
         let chosen: [BandKeeper]
         if let address {
             guard let keeper = keepers[address] else {
-                throw CommandFailure(.notFound, "\(address) is not adopted here; `bandferry adopt \(address)` adopts it")
+                throw CommandFailure(
+                    .notFound, "\(address) is not adopted here; `bandferry adopt \(address)` adopts it")
             }
             chosen = [keeper]
         } else {
@@ -248,7 +258,8 @@ actor RunningGateway {
             let address = keeper.band.address
             return results[address].map {
                 SyncReport(
-                    address: address, stored: $0.stored, gaps: (gapsAfter[address] ?? 0) - (gapsBefore[address] ?? 0),
+                    address: address, stored: $0.stored,
+                    gaps: (gapsAfter[address] ?? 0) - (gapsBefore[address] ?? 0),
                     problem: $0.problem)
             }
         }
@@ -334,7 +345,8 @@ private struct UploadLog {
     let log: Log
 
     func write(_ event: UploadEvent) {
-        let fields: Log.Fields = event.fields.map { ($0.name, .text($0.value)) } + [("text", .text(event.text))]
+        let fields: Log.Fields =
+            event.fields.map { ($0.name, .text($0.value)) } + [("text", .text(event.text))]
         switch event.level {
         case .info: log.info("upload", fields)
         case .notice: log.notice("upload", fields)

@@ -61,7 +61,9 @@ actor Scanner {
     func bluetoothdIsBack() async {
         isDiscovering = false
         guard users > 0 else { return }
-        do { try await start() } catch { log.warning("discovery could not be started again", [("error", .error(error))]) }
+        do { try await start() } catch {
+            log.warning("discovery could not be started again", [("error", .error(error))])
+        }
     }
 
     private func begin() async throws {

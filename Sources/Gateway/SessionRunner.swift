@@ -25,7 +25,8 @@ actor SessionRunner {
     private var reading: ClockReading?
 
     init(
-        link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, connectionID: Int64, store: Store, clock: HostClock,
+        link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, connectionID: Int64,
+        store: Store, clock: HostClock,
         hooks: SessionHooks, log: BandLog
     ) {
         self.link = link
@@ -50,7 +51,9 @@ actor SessionRunner {
                 if case .finish(let end) = action { return (end, session.summary) }
                 if let answer = await perform(action) { answers.append(answer) }
             }
-            if let position = session.position { hooks.progressed(position.ring, position.nextSeq, position.newestSeq) }
+            if let position = session.position {
+                hooks.progressed(position.ring, position.nextSeq, position.newestSeq)
+            }
         }
     }
 
@@ -122,7 +125,8 @@ actor SessionRunner {
             try await bonded { try await link.writeControlPoint(command.encoded) }
             return .controlPointAnswered(nil)
         } catch let failure as BlueZFailure {
-            guard case .applicationError(let code) = failure.kind, let refusal = ControlPointError(rawValue: code)
+            guard case .applicationError(let code) = failure.kind,
+                let refusal = ControlPointError(rawValue: code)
             else { throw failure }
             return .controlPointAnswered(refusal)
         }

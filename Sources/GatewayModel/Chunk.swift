@@ -147,7 +147,8 @@ public struct RingProgress: Equatable, Sendable {
 
     public init(
         nextSeq: UInt32, ackThrough: UInt32, predecessors: [Predecessor] = [],
-        openQuestions: [ClosedRange<UInt32>] = [], attempts: Attempts = Attempts(), lastRecordedAt: Timestamp? = nil
+        openQuestions: [ClosedRange<UInt32>] = [], attempts: Attempts = Attempts(),
+        lastRecordedAt: Timestamp? = nil
     ) {
         self.nextSeq = nextSeq
         self.ackThrough = ackThrough

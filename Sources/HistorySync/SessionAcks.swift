@@ -30,7 +30,8 @@ extension HistorySession {
         case .opening, .streaming, .committing, .recordingTry, .aborting, .awaitingEnd:
             return summary.streams > 0 ? acknowledge() : []
         case .idle, .readingInfo, .loadingProgress, .rewinding, .readingClock, .subscribing, .finished:
-            return []  // Info may still say that these are not the records that were meant: acks carry no ring id.
+            // Info may still say that these are not the records that were meant: acks carry no ring id.
+            return []
         }
     }
 

@@ -58,7 +58,8 @@ private func readConfiguration(_ path: String) -> (Configuration, [Configuration
 
 let path = configurationPath()
 let (configuration, warnings) = readConfiguration(path)
-let log = Log.standard(identifier: "bandferryd", level: LogLevel(name: configuration.logLevel.rawValue) ?? .info)
+let log = Log.standard(
+    identifier: "bandferryd", level: LogLevel(name: configuration.logLevel.rawValue) ?? .info)
 for warning in warnings { log.warning("configuration", [("note", .text(warning.description))]) }
 umask(0o077)
 signal(SIGPIPE, SIG_IGN)

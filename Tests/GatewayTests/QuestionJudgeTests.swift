@@ -28,13 +28,17 @@ struct QuestionJudgeTests {
 
     @Test func whatTheServerHasInPartIsAGapForTheRest() {
         #expect(
-            QuestionJudge.judge(suspect(10, 20), completeThrough: 10) == [.heldByServer(10...10), gap(11, 20)])
+            QuestionJudge.judge(suspect(10, 20), completeThrough: 10) == [
+                .heldByServer(10...10), gap(11, 20),
+            ])
     }
 
     @Test func anOpenEndStaysOpen() {
         #expect(QuestionJudge.judge(suspect(10, nil), completeThrough: nil) == [gap(10, nil)])
         #expect(
-            QuestionJudge.judge(suspect(10, nil), completeThrough: 30) == [.heldByServer(10...30), gap(31, nil)])
+            QuestionJudge.judge(suspect(10, nil), completeThrough: 30) == [
+                .heldByServer(10...30), gap(31, nil),
+            ])
     }
 
     @Test func theLastSeqOfAllDoesNotOverflow() {
