@@ -21,6 +21,7 @@ final class ScriptedServer: Sendable {
     private let open = Locked<Set<Int32>>([])
     private let seen = Locked<[HTTPRequest]>([])
     private let isStopped = Locked(false)
+    private let ended = DispatchSemaphore(value: 0)
 
     var url: String { "http://127.0.0.1:\(port)" }
     var requests: [HTTPRequest] { seen.value }
@@ -46,31 +47,37 @@ final class ScriptedServer: Sendable {
         self.port = UInt16(bigEndian: address.sin_port)
         self.listener = listener
         Thread.detachNewThread { [self] in
-            while true {
+            while !isStopped.value {
                 let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
-                guard !isStopped.value else {
-                    close(connection)
-                    continue
-                }
+                guard connection >= 0 else { break }
                 _ = open.change { $0.insert(connection) }
                 Thread.detachNewThread { self.serve(connection) }
             }
+            ended.signal()
         }
     }
 
     /// Drops every connection, as a killed server does.
+    ///
+    /// A descriptor is closed only where nobody can use it any more: its number may be another test's at once.
     func stop() {
-        isStopped.change { $0 = true }
+        let wasStopped = isStopped.change { isStopped in
+            defer { isStopped = true }
+            return isStopped
+        }
+        guard !wasStopped else { return }
         shutdown(listener, Int32(SHUT_RDWR))
+        ended.wait()
         close(listener)
-        for connection in open.value { shutdown(connection, Int32(SHUT_RDWR)) }
+        open.change { for connection in $0 { shutdown(connection, Int32(SHUT_RDWR)) } }
     }
 
     private func serve(_ connection: Int32) {
         defer {
-            _ = open.change { $0.remove(connection) }
-            close(connection)
+            open.change {
+                $0.remove(connection)
+                close(connection)
+            }
         }
         var buffer: [UInt8] = []
         while let request = read(connection, &buffer) {
