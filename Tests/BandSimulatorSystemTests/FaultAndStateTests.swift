@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func servicesMayResolveBeforeTheirObjectsCome() async throws {
-        let bed = try await SimulatorBed.start(faults: "lateobjects@1:100")
+        let bed = try await SimulatorBed.start(faults: "lateobjects@1:2000")
         try await bed.connect()
         #expect(!bed.trace.contains { $0.hasPrefix("+char") })
         try await bed.wait { $0.contains("+char0018 GattCharacteristic1") }

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func anAbsentBandIsUnreachable() async throws {
-        let bed = try await GatewayBed.start { $0.timeScale = 200 }
+        let bed = try await GatewayBed.start { $0.timeScale = 5 }
         try await bed.discover()
         try await bed.simulator.setPresent(band, false)
         #expect(await failure { try await bed.client.connect(band) }?.kind == .transient)
