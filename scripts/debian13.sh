@@ -141,11 +141,13 @@ inside swift --version 2>&1 | head -1
 } 2>&1 | tee "$log" || status=$?
 
 # Both test frameworks print one line for each test that ended; a crash ends the run without one.
-passed=$(grep -cE "^Test Case .* passed \(|^[^ ]+ +Test .* passed after " "$log" || true)
-passed=$((passed - $(grep -cE "^[^ ]+ +Test run with .* passed after " "$log" || true)))
-failed=$(grep -cE "^Test Case .* failed \(|^[^ ]+ +Test .* failed after " "$log" || true)
-failed=$((failed - $(grep -cE "^[^ ]+ +Test run with .* failed after " "$log" || true)))
-skips=$(grep -cE "^Test Case .* skipped \(|^[^ ]+ +Test .* skipped(:|\.|$)" "$log" || true)
+# What a test prints may stand before it on the line.
+count() { grep -acE "$1" "$log" || true; }
+passed=$(count 'Test Case .* passed \(|[^ ] +Test .* passed after ')
+passed=$((passed - $(count '[^ ] +Test run with .* passed after ')))
+failed=$(count 'Test Case .* failed \(|[^ ] +Test .* failed after ')
+failed=$((failed - $(count '[^ ] +Test run with .* failed after ')))
+skips=$(count 'Test Case .* skipped \(|[^ ] +Test .* skipped(:|\.|$)')
 if [ "$status" = 0 ]; then
     left=$(inside swift test list --scratch-path /build --skip-build 2>/dev/null | grep -cE "$skipped" || true)
     skips=$((skips + left))
