@@ -46,6 +46,14 @@ public struct UploadSchedule: Sendable {
         var backOff: BackOff
         var notBefore: Duration?
         var problem: UploadProblem?
+
+        /// The server judged a batch of it: what kept it from answering is over.
+        mutating func wasAnswered() {
+            guard problem?.endsWithAnyAnswer == true else { return }
+            backOff.reset()
+            notBefore = nil
+            problem = nil
+        }
     }
 
     public let limits: Limits
@@ -149,13 +157,19 @@ public struct UploadSchedule: Sendable {
             return .settle(verdict)
         case .halve(let refusal):
             serverAnswered()
-            change(name) { $0.bisection.refused(count) }
+            change(name) {
+                $0.bisection.refused(count)
+                $0.wasAnswered()
+            }
             // Never for a probe, which is one sample.
             return isProbing ? refusedProbe(refusal, now: now) : .nothing
         case .quarantine(let refusal):
             serverAnswered()
             if isProbing { return refusedProbe(refusal, now: now) }
-            change(name) { $0.bisection.refused(1) }
+            change(name) {
+                $0.bisection.refused(1)
+                $0.wasAnswered()
+            }
             singlesInARow += 1
             if singlesInARow >= limits.refusedSingles { _ = refusedProbe(refusal, now: now) }
             return .quarantine(refusal)

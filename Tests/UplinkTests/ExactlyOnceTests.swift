@@ -62,10 +62,16 @@ import Testing
         let contents = run.server.contents.value
         let rows = run.outbox.contents.value.rows
         #expect(contents.brokenPromises.isEmpty, "seed \(seed)")
+        // Three bad ones in a row with nothing behind them leave the server under suspicion; a bad one that is
+        // corrected then stays to be sent.
+        let isSuspected = bad.count >= 3 && run.problem == "server_refuses"
         for (key, row) in rows {
             let isBad = key.device == deviceA && bad.contains(key.seq)
-            #expect(
-                row.state == (isBad ? .quarantined("malformed") : .confirmed), "seed \(seed), seq \(key.seq)")
+            let isRight =
+                isBad
+                ? row.state == .quarantined("malformed") || isSuspected && row.state == .pending
+                : row.state == .confirmed
+            #expect(isRight, "seed \(seed), seq \(key.seq): \(row.state)")
             let type: APISampleType = key.seq % 3 == 0 ? .steps : .heartRate
             let stored = contents.samples[.init(device: key.device.text, type: type, seq: key.seq)]
             if !isBad {
@@ -73,6 +79,6 @@ import Testing
             }
         }
         #expect(contents.samples.count == rows.count - bad.count, "seed \(seed)")
-        #expect(run.problem == nil, "seed \(seed)")
+        #expect(run.problem == nil || isSuspected, "seed \(seed): \(run.problem ?? "")")
     }
 }

@@ -35,6 +35,11 @@ import Testing
         #expect(run.server.contents.value.gaps[deviceA.text]?.first?.healedAt == APITime(milliseconds: 2000))
     }
 
+    @Test(arguments: [(-1, 0), (0, 0), (7, 7), (Int.max, 4_503_599_627_370_495)])
+    func thereIsAVersionAboveWhatTheServerClaims(claimed: Int, taken: Int) {
+        #expect(ServerDeviceState(DeviceState(deviceID: "a", maxVersion: claimed)).maxVersion == taken)
+    }
+
     @Test func completeThroughOfABatchGoesUpWithIt() {
         let run = Run()
         run.outbox.add((1...10).map { sample($0) })

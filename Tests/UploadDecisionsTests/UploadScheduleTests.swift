@@ -123,6 +123,15 @@ import Testing
         #expect(schedule.problem == nil)
     }
 
+    @Test mutating func aRefusalIsAnAnswerToo() {
+        end(.backOff(.notThisAPI(status: 302), retryAfter: nil), count: 1)
+        #expect(schedule.problem == .notThisAPI(status: 302))
+        // The last sample that waits is set aside: nothing else will ever end the problem.
+        #expect(end(.quarantine(malformed), count: 1, at: .seconds(10)) == .quarantine(malformed))
+        #expect(schedule.problem == nil)
+        #expect(schedule.resting(now: .seconds(10)).devices.isEmpty)
+    }
+
     @Test mutating func threeRefusedSinglesInARowStopAndReportTheServer() {
         for _ in 1...2 { #expect(end(.quarantine(malformed), count: 1) == .quarantine(malformed)) }
         #expect(schedule.wait(now: .zero) == nil)
