@@ -12,6 +12,14 @@ public struct BandClock: Equatable, Sendable {
         self.secondsSinceBoot = secondsSinceBoot
     }
 
+    /// False for a time so far off that it can't be a clock's: records have 32 bits for their seconds, so nothing
+    /// that is timed by this clock lies further from 1970. Arithmetic with such a time could overflow.
+    public var isPlausible: Bool {
+        (-Self.furthestMilliseconds...Self.furthestMilliseconds).contains(timeMilliseconds)
+    }
+
+    private static let furthestMilliseconds = Int64(UInt32.max) * 1000 + 999
+
     public init(decoding bytes: [UInt8]) throws(DecodingFailure) {
         var reader = LittleEndianReader(bytes)
         timeMilliseconds = try reader.read(Int64.self)

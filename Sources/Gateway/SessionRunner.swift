@@ -148,7 +148,7 @@ actor SessionRunner {
         let bytes = try await bonded { try await link.readClock() }
         let after = clock.monotonic()
         let wallAfter = clock.wall()
-        guard let band = try? BandClock(decoding: bytes) else { return nil }
+        guard let band = try? BandClock(decoding: bytes), band.isPlausible else { return nil }
         let half = (after.milliseconds - before.milliseconds + 1) / 2
         let fresh = ClockReading(
             clockID: band.clockID, bandTimeMilliseconds: band.timeMilliseconds,

@@ -27,6 +27,16 @@ struct BandClockTests {
         #expect(try BandClock(decoding: clock.encoded) == clock)
     }
 
+    @Test(
+        arguments: [
+            (Int64.min, false), (-4_294_967_296_000, false), (-4_294_967_295_999, true), (0, true),
+            (4_294_967_295_999, true), (4_294_967_296_000, false), (Int64.max, false),
+        ] as [(Int64, Bool)])
+    func onlyATimeThatRecordsCanHaveIsPlausible(time: Int64, isPlausible: Bool) {
+        let clock = BandClock(timeMilliseconds: time, clockID: 1, secondsSinceBoot: 0)
+        #expect(clock.isPlausible == isPlausible)
+    }
+
     @Test(arguments: 0..<16)
     func everyStrictPrefixIsTruncated(length: Int) {
         #expect(failure { try BandClock(decoding: Array(Self.vector.prefix(length))) }?.isTruncated == true)
