@@ -45,6 +45,7 @@ public struct ServerDeviceState: Equatable, Sendable {
                 Ring(ring: $0, completeThrough: ring.completeThrough, highestSeq: ring.ackSeq.values.max())
             }
         }
-        maxVersion = state.maxVersion
+        // A version above it has to exist, whatever the server says.
+        maxVersion = min(max(0, state.maxVersion), APISample.validVersions.upperBound / 2)
     }
 }
