@@ -90,11 +90,13 @@ actor BandKeeper {
         do {
             // A store that can't take anything is found out before radio time is spent.
             try await parts.store.checkHealth()
-            try await parts.scanner.find(band.address, atMost: .seconds(20))
+            try await parts.scanner.find(band.address, atMost: .seconds(20)) { [self] in await isStopping }
             let inbox = SessionInbox()
             let link = try await connect(inbox)
             return await runSession(over: link, inbox, noAck: noAck, started: started)
         } catch {
+            // A stop is no problem of the band: nothing to show, or to keep for the next start.
+            if isStopping { return SyncResult(stored: 0, problem: .stopping) }
             return await failed(.unexpected(error), stored: 0)
         }
     }
@@ -124,6 +126,8 @@ actor BandKeeper {
         show { live in
             live.connected = true
             live.syncing = true
+            // Until Info was read on this link: acks carry no ring id, so no ack point of an earlier ring may pass.
+            (live.ring, live.nextSeq, live.newestSeq) = (nil, nil, nil)
         }
         await noteContact(link)
         let runner = SessionRunner(

@@ -16,11 +16,14 @@ actor Scanner {
         self.log = log
     }
 
-    /// Returns as soon as the band was heard, or is connected already. Throws when it was not heard in time.
+    /// Returns as soon as the band was heard, or is connected already. Throws when it was not heard in time, and
+    /// soon after `isGivenUp` turned true.
     ///
     /// A connection attempt to an absent band would keep the radio busy for 40 s, and on some boards take Wi-Fi
     /// down with it; listening first costs next to nothing.
-    func find(_ address: BluetoothAddress, atMost limit: Duration) async throws {
+    func find(
+        _ address: BluetoothAddress, atMost limit: Duration, unless isGivenUp: @Sendable () async -> Bool
+    ) async throws {
         if await isHeard(address) { return }
         let gate = WakeGate()
         waiters[address, default: []].append(gate)
@@ -33,6 +36,10 @@ actor Scanner {
             guard left > .zero else {
                 await end()
                 throw BlueZFailure.notHeard
+            }
+            if await isGivenUp() {
+                await end()
+                throw BlueZFailure.stopped
             }
             // Looked at again now and then even without an event: an event may have been dropped.
             await gate.wait(atMost: min(left, .seconds(2)))
