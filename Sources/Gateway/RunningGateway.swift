@@ -5,18 +5,17 @@ import GatewayBus
 import GatewayConfiguration
 import GatewayModel
 import Store
-import Synchronization
 import Systemd
 import Uplink
 
 /// Everything that needs the store: the bands, the upload, BlueZ.
 actor RunningGateway {
     private let settings: GatewaySettings
-    private let store: Store
+    let store: Store
     private let blueZ: BlueZClient
     private let uploader: Uploader?
     private let parts: GatewayParts
-    private var keepers: [BluetoothAddress: BandKeeper] = [:]
+    private(set) var keepers: [BluetoothAddress: BandKeeper] = [:]
     /// Bands that may pair with this gateway.
     private let adopted = AddressSet()
     private var tasks: [Task<Void, Never>] = []
@@ -237,38 +236,6 @@ actor RunningGateway {
         parts.changed()
     }
 
-    func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> [SyncReport] {
-        let chosen: [BandKeeper]
-        if let address {
-            guard let keeper = keepers[address] else {
-                throw CommandFailure(
-                    .notFound, "\(address) is not adopted here; `bandferry adopt \(address)` adopts it")
-            }
-            chosen = [keeper]
-        } else {
-            chosen = keepers.values.sorted { $0.band.address < $1.band.address }
-        }
-        let gapsBefore = try await gapCounts()
-        let results = await withTaskGroup(of: (BluetoothAddress, SyncResult).self) { group in
-            for keeper in chosen { group.addTask { (keeper.band.address, await keeper.sync(noAck: noAck)) } }
-            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
-        }
-        let gapsAfter = try await gapCounts()
-        return chosen.compactMap { keeper in
-            let address = keeper.band.address
-            return results[address].map {
-                SyncReport(
-                    address: address, stored: $0.stored,
-                    gaps: (gapsAfter[address] ?? 0) - (gapsBefore[address] ?? 0),
-                    problem: $0.problem)
-            }
-        }
-    }
-
-    private func gapCounts() async throws -> [BluetoothAddress: Int] {
-        try await store.bandStatuses().reduce(into: [:]) { $0[$1.address] = $1.gaps }
-    }
-
     // MARK: what is shown
 
     func fill(_ status: inout GatewayStatus) async {
@@ -315,51 +282,4 @@ actor RunningGateway {
             return error.kind == .corrupt || error.kind == .closed
         }
     }
-}
-
-/// Carries what the upload thread learns of a server to the actor that acts on it, in order.
-private final class ServerStateRelay: Sendable {
-    private typealias Item = (device: DeviceID, state: ServerDeviceState)
-    private let items: AsyncStream<Item>
-    private let continuation: AsyncStream<Item>.Continuation
-
-    init() {
-        // One item a device at each start; the oldest give way to newer knowledge.
-        (items, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
-    }
-
-    deinit { continuation.finish() }
-
-    func give(_ device: DeviceID, _ state: ServerDeviceState?) {
-        if let state { continuation.yield((device, state)) }
-    }
-
-    func connect(_ receive: @escaping @Sendable (DeviceID, ServerDeviceState) async -> Void) {
-        let items = items
-        Task { for await item in items { await receive(item.device, item.state) } }
-    }
-}
-
-/// The upload's events as log lines.
-private struct UploadLog {
-    let log: Log
-
-    func write(_ event: UploadEvent) {
-        let fields: Log.Fields =
-            event.fields.map { ($0.name, .text($0.value)) } + [("text", .text(event.text))]
-        switch event.level {
-        case .info: log.info("upload", fields)
-        case .notice: log.notice("upload", fields)
-        case .warning: log.warning("upload", fields)
-        }
-    }
-}
-
-/// Read by the pairing agent on the bus's queue.
-private final class AddressSet: Sendable {
-    private let addresses = Mutex<Set<BluetoothAddress>>([])
-
-    func contains(_ address: BluetoothAddress) -> Bool { addresses.withLock { $0.contains(address) } }
-    func insert(_ address: BluetoothAddress) { addresses.withLock { _ = $0.insert(address) } }
-    func remove(_ address: BluetoothAddress) { addresses.withLock { _ = $0.remove(address) } }
 }

@@ -1,0 +1,17 @@
+import Systemd
+import Uplink
+
+/// The upload's events as log lines.
+struct UploadLog {
+    let log: Log
+
+    func write(_ event: UploadEvent) {
+        let fields: Log.Fields =
+            event.fields.map { ($0.name, .text($0.value)) } + [("text", .text(event.text))]
+        switch event.level {
+        case .info: log.info("upload", fields)
+        case .notice: log.notice("upload", fields)
+        case .warning: log.warning("upload", fields)
+        }
+    }
+}
