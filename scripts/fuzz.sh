@@ -75,6 +75,9 @@ fuzz() {
         -artifact_prefix="$out/found/$name-" "$out/corpus/$name" "$out/seeds/$name" >"$out/$name.log" 2>&1
 }
 
+# The sanitizer tells where it broke; Swift's own backtracer would wait for it to go on.
+export SWIFT_BACKTRACE=enable=no
+
 if [ "${1:-}" = replay ]; then
     build_target "$2" && ASAN_OPTIONS=detect_leaks=0 exec "$out/$2" "$3"
     exit 1
