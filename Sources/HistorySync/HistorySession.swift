@@ -76,6 +76,8 @@ public struct HistorySession: Sendable {
     /// The tries at this seq are used up: bridge it instead of asking again.
     var givenUpAt: UInt32?
     var holeView: HoleView?
+    /// Bytes that could not be read were kept for the hole at this seq.
+    var unreadableAt: UInt32?
     /// Where to look for readable records when unreadable ones fill the window; above `givenUpAt`.
     var probe: UInt32?
     /// Sample notifications of this stream since the last ack that covered them all.

@@ -79,7 +79,7 @@ extension HistorySession {
     /// The tries are used up: what is missing is a gap, and the stream goes on behind it.
     private mutating func giveUp(through last: UInt32) {
         guard let info else { return }
-        let cause: GapCause = bridge.raw.contains { $0.seq == expected } ? .unreadable : .lostByBand
+        let cause: GapCause = unreadableAt == expected ? .unreadable : .lostByBand
         bridge.gaps.append(Gap(ring: info.ring, firstSeq: expected, lastSeq: last, cause: cause))
         notes.append(.gaveUp(first: expected, last: last, cause: cause))
         givenUpAt = nil
@@ -92,9 +92,11 @@ extension HistorySession {
             return tryAgain(.framingFault(at: expected, reason: "\(fault)"), unreadable: true)
         }
         let raw = RawNotification(reason: "\(fault)", seq: expected, bytes: bytes)
-        if bridge.raw.count < rules.rawKept, !bridge.raw.contains(raw) { bridge.raw.append(raw) }
+        if !bridge.raw.contains(raw) { bridge.raw.append(raw) }
+        unreadableAt = expected
         takeNotification()
-        return nil
+        // All of them are kept before the ack that frees them: a whole history may be unreadable here.
+        return bridge.raw.count >= rules.rawPerChunk ? commit([]) : nil
     }
 
     // MARK: tries

@@ -76,6 +76,11 @@ extension HistorySession {
         guard case .rewinding(let next) = state, let info else { return [] }
         expected = info.oldestSeq
         lastAcked = 0
+        // What was found out about seqs before counts no more.
+        bridge = Bridge()
+        holeView = nil
+        givenUpAt = nil
+        unreadableAt = nil
         return next == .clock ? readClock(.subscribe) : openStream()
     }
 

@@ -13,8 +13,8 @@ public struct SessionRules: Equatable, Sendable {
     public var stalls = 3
     /// SEND FROM refused as busy, END with an internal error, subscriptions lost: each this often.
     public var refusals = 3
-    /// Undecodable notifications kept for one hole; what is beyond is counted by the gap alone.
-    public var rawKept = 64
+    /// Undecodable notifications that one chunk takes.
+    public var rawPerChunk = 64
 
     public init() {}
 }

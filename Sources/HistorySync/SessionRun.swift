@@ -104,10 +104,13 @@ extension HistorySession {
         summary.keptRaw += outcome.keptRaw
         durableThrough = expected - 1
         ackPoint = min(outcome.ackThrough, durableThrough)
-        givenUpAt = nil
-        probe = nil
-        stalls = 0
-        emptyStreams = 0
+        // A chunk of raw bytes alone is no step past the hole that they fill.
+        if givenUpAt != expected {
+            givenUpAt = nil
+            probe = nil
+            stalls = 0
+            emptyStreams = 0
+        }
         state = .streaming
         lastActivity = now
         let acks = acknowledge()

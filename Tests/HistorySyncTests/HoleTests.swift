@@ -130,21 +130,29 @@ struct HoleTests {
             session.handle(.notifications([Given.samples(1...12)])) == [.commit(Given.chunk(1...12))])
     }
 
-    @Test func theBytesKeptForOneHoleAreBoundedAndDifferent() throws {
+    @Test func everyUnreadableNotificationOfAHoleIsCommittedBeforeItsGap() throws {
         let info = Given.info(1...1_000)
         var session = HistorySession.streaming(info)
         let run = (0..<200).map { Given.unreadable(UInt8($0 % 100)) }
         _ = session.handle(.notifications(run))
-        #expect(tries(&session, 3, connections: 2) == [])
+        var actions = tries(&session, 3, connections: 2)
+        var kept: [[UInt8]] = []
+        while case .commit(let chunk)? = actions.last {
+            #expect(chunk.gaps.isEmpty && chunk.records.isEmpty && chunk.through == 0)
+            #expect(chunk.raw.count <= SessionRules().rawPerChunk)
+            kept += chunk.raw.map(\.bytes)
+            actions = session.handle(.committed(Given.outcome(0)))
+        }
         let behind = [Given.samples(2...2), Given.end(2)]
         #expect(session.handle(.notifications(behind)) == [.readInfo])
-        let actions = session.handle(.infoRead(info.encoded))
-        guard case .commit(let chunk)? = actions.last else {
-            Issue.record("\(actions)")
+        guard case .commit(let chunk)? = session.handle(.infoRead(info.encoded)).last else {
+            Issue.record("no chunk behind the hole")
             return
         }
-        #expect(chunk.raw.count == SessionRules().rawKept)
-        #expect(Set(chunk.raw.map(\.bytes)).count == chunk.raw.count)
+        kept += chunk.raw.map(\.bytes)
+        #expect(Set(kept).count == 100)
+        let gap = Gap(ring: info.ring, firstSeq: 1, lastSeq: 1, cause: .unreadable)
+        #expect(chunk.gaps == [gap] && chunk.through == 2)
     }
 
     // MARK: other rings
