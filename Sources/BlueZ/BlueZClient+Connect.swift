@@ -69,6 +69,14 @@ extension BlueZClient {
         if !isSeen { try await readObjects() }
     }
 
+    /// Ends a `connect` that is under way, which then throws; does nothing else.
+    public func cancelConnect(_ address: BluetoothAddress) {
+        guard let (path, _) = objects.device(address, on: adapterInUse), connecting.contains(path) else { return }
+        // Disconnect() is BlueZ's documented way to cancel Connect().
+        try? connection?.callWithoutReply(
+            BlueZName.service, path: path, interface: BlueZName.device, "Disconnect")
+    }
+
     private func trust(_ path: String) async {
         do throws(BlueZFailure) {
             _ = try await call(

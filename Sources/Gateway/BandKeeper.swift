@@ -43,7 +43,15 @@ actor BandKeeper {
         isStopping = true
         inbox?.stop()
         dueGate.signal()
+        // A connect waits up to a minute; it may begin between two looks.
+        let cancelling = Task { [parts, band] in
+            while !Task.isCancelled {
+                await parts.blueZ.cancelConnect(band.address)
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
         await loop?.value
+        cancelling.cancel()
         for request in requests {
             request.answer.resume(returning: SyncResult(stored: 0, problem: .stopping))
         }

@@ -28,6 +28,13 @@ class Life(GatewayCase):
         self.wait_until_calm(stack)
         self.check_accounts(stack)
 
+    def test_sigterm_during_a_connect_that_hangs_ends_it(self):
+        stack = self.stack(bands=1, band_options=["--records", "600", "--seed", "3", "--faults", "connecthangs"])
+        stack.start()
+        stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.3)
+        time.sleep(4)
+        self.assertEqual(stack.daemon.stop(deadline=25), 0)
+
     def test_one_daemon_a_state_directory(self):
         stack = self.stack(bands=1)
         stack.start()
