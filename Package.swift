@@ -72,7 +72,8 @@ let adapters: [Target] = [
     library(
         "Gateway",
         [
-            "BlueZ", "BlueZModel", "DBus", "Store", "Uplink", "GatewayBus", "Systemd", "HistorySync",
+            "BlueZ", "BlueZModel", "DBus", "Store", "Uplink", "UploadDecisions", "GatewayBus", "Systemd",
+            "HistorySync",
             "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
 ]

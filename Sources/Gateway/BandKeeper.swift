@@ -99,9 +99,18 @@ actor BandKeeper {
             // A store that can't take anything is found out before radio time is spent.
             try await parts.store.checkHealth()
             try await parts.scanner.find(band.address, atMost: .seconds(20)) { [self] in await isStopping }
-            let inbox = SessionInbox()
-            let link = try await connect(inbox)
-            return await runSession(over: link, inbox, noAck: noAck, started: started)
+            await parts.links.take()
+            let result: SyncResult
+            do {
+                let inbox = SessionInbox()
+                let link = try await connect(inbox)
+                result = await runSession(over: link, inbox, noAck: noAck, started: started)
+            } catch {
+                await parts.links.give()
+                throw error
+            }
+            await parts.links.give()
+            return result
         } catch {
             // A stop is no problem of the band: nothing to show, or to keep for the next start.
             if isStopping { return SyncResult(stored: 0, problem: .stopping) }
@@ -110,7 +119,7 @@ actor BandKeeper {
     }
 
     private func connect(_ inbox: SessionInbox) async throws -> BandLink {
-        await parts.turn.take()
+        await parts.attempts.take()
         do {
             guard !isStopping else { throw BlueZFailure.stopped }
             // For a bulk transfer; where this process may not ask, the controller's default is slower, no more.
@@ -118,10 +127,10 @@ actor BandKeeper {
             let link = try await parts.blueZ.connect(band.address, deadline: .seconds(60)) { _ in
                 inbox.linkLost()
             }
-            await parts.turn.give()
+            await parts.attempts.give()
             return link
         } catch {
-            await parts.turn.give()
+            await parts.attempts.give()
             throw error
         }
     }

@@ -8,7 +8,10 @@ import Systemd
 struct GatewayParts: Sendable {
     var blueZ: BlueZClient
     var scanner: Scanner
-    var turn: RadioTurn
+    /// A controller makes one connection at a time.
+    var attempts = RadioTurns(limit: 1)
+    /// It holds only so many; one more would drop another.
+    var links: RadioTurns
     var store: Store
     var resolver: QuestionResolver
     var clock: HostClock

@@ -7,6 +7,7 @@ import GatewayModel
 import Store
 import Systemd
 import Uplink
+import UploadDecisions
 
 /// Everything that needs the store: the bands, the upload, BlueZ.
 actor RunningGateway {
@@ -34,7 +35,8 @@ actor RunningGateway {
         uploader = configuration.upload.map { upload in
             Uploader(
                 settings: Uplink.UploadSettings(
-                    url: upload.url, tokenFile: upload.tokenFile, authorityFile: upload.caFile),
+                    url: upload.url, tokenFile: upload.tokenFile, authorityFile: upload.caFile,
+                    intervals: UploadIntervals(limits: UploadSchedule.Limits(batchSize: upload.batchSize))),
                 stateDirectory: configuration.stateDirectory,
                 log: { UploadLog(log: settings.log).write($0) },
                 serverState: { device, state in relay.give(device, state) })
@@ -42,7 +44,8 @@ actor RunningGateway {
         let resolver = QuestionResolver(store: store, uploader: uploader, log: settings.log, changed: changed)
         relay.connect { device, state in await resolver.apply(state, to: device) }
         parts = GatewayParts(
-            blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log), turn: RadioTurn(), store: store,
+            blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log),
+            links: RadioTurns(limit: configuration.maxLinks), store: store,
             resolver: resolver, clock: settings.clock, log: settings.log,
             syncInterval: configuration.syncInterval,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })

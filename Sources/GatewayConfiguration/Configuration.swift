@@ -8,6 +8,8 @@ public struct Configuration: Equatable, Sendable {
     public var adapter: BluetoothAddress?
     /// Between two syncs of a band that is in range.
     public var syncInterval: Duration = .seconds(900)
+    /// Bands connected at the same time: adapters hold few links, many of them only five to eight.
+    public var maxLinks = 8
     public var logLevel = LogDetail.info
     /// Bands named by address, in `adopt` or by a section of their own, in the order of the file.
     public var bands: [ConfiguredBand] = []

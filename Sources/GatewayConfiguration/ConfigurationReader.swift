@@ -123,6 +123,8 @@ struct ConfigurationReader {
         case "sync_interval":
             configuration.syncInterval = .seconds(
                 try Value.number(line.value, in: 1...86_400, unit: "seconds, such as 900"))
+        case "max_links":
+            configuration.maxLinks = try Value.number(line.value, in: 1...64, unit: "a number of bands, such as 5")
         case "log_level":
             guard let level = LogDetail(rawValue: line.value) else {
                 throw Refusal(
@@ -130,7 +132,7 @@ struct ConfigurationReader {
                         + "write one of \(LogDetail.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             configuration.logLevel = level
-        default: warnUnknown(line, known: "state_directory, adapter, sync_interval, log_level")
+        default: warnUnknown(line, known: "state_directory, adapter, sync_interval, max_links, log_level")
         }
     }
 

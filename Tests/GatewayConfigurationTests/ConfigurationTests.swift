@@ -51,6 +51,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             state_directory = /srv/bands
             adapter = 00:1A:7D:DA:71:13
             sync_interval = 60
+            max_links = 5
             log_level = debug
             [bands]
             adopt = any
@@ -68,12 +69,13 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         #expect(configuration.stateDirectory == "/srv/bands")
         #expect(configuration.adapter == BluetoothAddress("00:1A:7D:DA:71:13"))
         #expect(configuration.syncInterval == .seconds(60))
+        #expect(configuration.maxLinks == 5)
         #expect(configuration.logLevel == .debug)
         #expect(configuration.adoptsAny)
         #expect(
             configuration.band(first)
                 == ConfiguredBand(
-                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna", lines: [8]))
+                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna", lines: [9]))
         #expect(
             configuration.upload
                 == UploadSettings(
@@ -182,6 +184,7 @@ private let badLines: [BadLine] = [
     BadLine("[gateway]\nstate_directory =\n", 2, "state_directory", "absolute path"),
     BadLine("[gateway]\nadapter = usb0\n", 2, "adapter", "bluetoothctl list"),
     BadLine("[gateway]\nadapter = hci0\n", 2, "adapter", "bluetoothctl list"),
+    BadLine("[gateway]\nmax_links = 0\n", 2, "max_links", "from 1 to 64"),
     BadLine("[gateway]\nsync_interval = 0\n", 2, "sync_interval", "from 1 to 86400"),
     BadLine("[gateway]\nsync_interval = 15 min\n", 2, "sync_interval", "seconds"),
     BadLine("[gateway]\nsync_interval = -5\n", 2, "sync_interval", "from 1"),

@@ -29,6 +29,7 @@ start_gateway() {
 [gateway]
 state_directory = /run/state
 adapter = $(adapter_address hci0)
+max_links = 1
 sync_interval = 5
 log_level = debug
 [bands]
@@ -37,10 +38,11 @@ adopt = $plain, $encrypted, $radio
 url = http://127.0.0.1:8080
 token_file = /run/token
 CONF
-    install -m 0755 "$build/bandferryd" /usr/local/bin/ # where its user may read it, wherever the checkout is
+    # Where its user may read it, wherever the checkout is.
+    install -m 0755 "$build/bandferryd" "$build/bandferry" /usr/local/bin/
     # As its own user under its own policy; the trace shows each sync of the database before the ack that it allows.
     setpriv --reuid bandferry --regid bandferry --clear-groups \
-        strace -f -ttt -s 8 -xx -e trace=fdatasync,fsync,sendto,sendmsg -o /run/gateway.strace \
+        strace -f --seccomp-bpf -ttt -s 8 -xx -e trace=fdatasync,fsync,sendto,sendmsg -o /run/gateway.strace \
         /usr/local/bin/bandferryd --config /run/bandferry.conf >/run/gateway.log 2>&1 &
     wait_for 60 bandferry status
 }
@@ -51,9 +53,10 @@ need() {
     [ "$failures" = 0 ] || finish
 }
 
-bandferry() { "$build/bandferry" --config /run/bandferry.conf --json "$@"; }
+bandferry() { /usr/local/bin/bandferry --config /run/bandferry.conf --json "$@"; }
 
 all_is_uploaded() {
+    sleep 4 # Looking costs more than syncing here.
     bandferry status >/run/status.json && "$python" "$vmlib/check_gateway.py" calm /run/status.json
 }
 
@@ -77,7 +80,7 @@ need "the gateway, as its own user under its own bus policy" start_gateway
 need "every history is in and up" wait_for 300 all_is_uploaded
 cp /run/gateway.strace /run/gateway.strace.done
 "$python" "$vmlib/att_writes.py" /run/air.btsnoop >/run/writes.jsonl
-"$build/bandferry" --config /run/bandferry.conf status
+/usr/local/bin/bandferry --config /run/bandferry.conf status
 kill "$(pgrep -x bandferryd)" && wait_for 30 sh -c '! pgrep -x bandferryd'
 check "the gateway stops" sh -c '! pgrep -x bandferryd'
 pkill -x bandferry-inges && wait_for 20 sh -c '! pgrep -x bandferry-inges'
