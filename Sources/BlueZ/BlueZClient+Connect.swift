@@ -71,7 +71,9 @@ extension BlueZClient {
 
     /// Ends a `connect` that is under way, which then throws; does nothing else.
     public func cancelConnect(_ address: BluetoothAddress) {
-        guard let (path, _) = objects.device(address, on: adapterInUse), connecting.contains(path) else { return }
+        guard let (path, _) = objects.device(address, on: adapterInUse), connecting.contains(path) else {
+            return
+        }
         // Disconnect() is BlueZ's documented way to cancel Connect().
         try? connection?.callWithoutReply(
             BlueZName.service, path: path, interface: BlueZName.device, "Disconnect")

@@ -124,7 +124,7 @@ struct ConfigurationReader {
             configuration.syncInterval = .seconds(
                 try Value.number(line.value, in: 1...86_400, unit: "seconds, such as 900"))
         case "max_links":
-            configuration.maxLinks = try Value.number(line.value, in: 1...64, unit: "a number of bands, such as 5")
+            configuration.maxLinks = try Value.number(line.value, in: 1...64, unit: "how many, such as 5")
         case "log_level":
             guard let level = LogDetail(rawValue: line.value) else {
                 throw Refusal(
