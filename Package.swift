@@ -39,12 +39,13 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let wrappers: [Target] = [
     .target(name: "CLinux"),
-    library("DBus", ["CDBus", "CLinux"]),
+    library("Locking"),
+    library("DBus", ["Locking", "CDBus", "CLinux"]),
     library("BluetoothManagement", ["CBluetooth", "CLinux"]),
     library("SQLite", ["CSQLite"]),
-    library("Systemd", ["CSystemd"]),
+    library("Systemd", ["Locking", "CSystemd"]),
     library("HTTPClient", ["CCurl"]),
-    library("HTTPServer", ["CMicrohttpd"]),
+    library("HTTPServer", ["Locking", "CMicrohttpd"]),
     library("Compression", ["CZlib"]),
     library("INIFile", ["CINI"]),
 ]
@@ -62,16 +63,18 @@ let decisions: [Target] = [
 ]
 
 let adapters: [Target] = [
-    library("BlueZ", ["DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
+    library("BlueZ", ["Locking", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
     library("Store", ["SQLite", "GatewayModel", "BandProfile", "CLinux"]),
     library(
-        "Uplink", ["HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
-    library("IngestService", ["HTTPServer", "Compression", "SQLite", "IngestAPI"]),
+        "Uplink",
+        ["Locking", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
+    library("IngestService", ["Locking", "HTTPServer", "Compression", "SQLite", "IngestAPI"]),
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
-    library("GatewayBus", ["DBus", "GatewayModel", "BandProfile"]),
+    library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library(
         "Gateway",
         [
+            "Locking",
             "BlueZ", "BlueZModel", "DBus", "Store", "Uplink", "UploadDecisions", "GatewayBus", "Systemd",
             "HistorySync",
             "GatewayModel", "GatewayConfiguration", "BandProfile",
@@ -110,28 +113,30 @@ let unitTests: [Target] = [
     tests(
         "IngestServiceTests",
         [
+            "Locking",
             "IngestService", "bandferry-ingest", "HTTPServer", "HTTPClient", "SQLite", "IngestAPI",
             "Compression",
         ]),
     tests(
         "UplinkTests",
         [
+            "Locking",
             "Uplink", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel",
             "BandProfile",
         ]),
     tests("GatewayTests", ["Gateway", "Store", "GatewayModel", "BandProfile"]),
-    tests("DBusTests", ["DBus"]),
+    tests("DBusTests", ["Locking", "DBus"]),
     tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile"]),
-    tests("GatewayBusTests", ["GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
-    tests("SystemdTests", ["Systemd"]),
+    tests("GatewayBusTests", ["Locking", "GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
+    tests("SystemdTests", ["Locking", "Systemd"]),
 ]
 
 let systemTests: [Target] = [
     tests(
         "CommandLineSystemTests",
         ["bandferry", "GatewayBus", "Store", "GatewayModel", "BandProfile", "CommandLineText"]),
-    tests("BandSimulatorSystemTests", ["BandSimulator", "DBus"]),
-    tests("BlueZSystemTests", ["BlueZ", "BandSimulator", "DBus"]),
+    tests("BandSimulatorSystemTests", ["Locking", "BandSimulator", "DBus"]),
+    tests("BlueZSystemTests", ["Locking", "BlueZ", "BandSimulator", "DBus"]),
 ]
 
 let package = Package(

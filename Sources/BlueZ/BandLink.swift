@@ -3,6 +3,7 @@ import BlueZModel
 import CLinux
 import DBus
 import Glibc
+import Locking
 
 /// One live GATT link to a band. All of it is found anew for each connection and ends with it.
 public final class BandLink: Sendable {

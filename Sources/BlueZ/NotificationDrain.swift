@@ -1,6 +1,7 @@
 import CLinux
 import DBus
 import Glibc
+import Locking
 
 /// The one thread that takes notifications off all acquired sockets. It does nothing else: no disk, no D-Bus.
 ///

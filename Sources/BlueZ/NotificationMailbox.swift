@@ -1,4 +1,5 @@
 import DBus
+import Locking
 
 /// Notifications between the thread that takes them off the socket and the session that commits them.
 ///

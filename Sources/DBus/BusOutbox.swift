@@ -1,3 +1,5 @@
+import Locking
+
 /// Messages on their way out, in the order in which they were posted from any thread, and the incoming calls
 /// that still wait for an answer.
 final class BusOutbox: Sendable {

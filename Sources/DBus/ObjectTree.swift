@@ -1,3 +1,5 @@
+import Locking
+
 /// An exported tree of objects in BlueZ's own manner: path, interfaces, properties.
 ///
 /// It answers Properties, Introspectable and one ObjectManager at `root` by itself, and sends InterfacesAdded,

@@ -1,9 +1,9 @@
 import BandProfile
-import Synchronization
+import Locking
 
 /// Read by the pairing agent on the bus's queue.
 final class AddressSet: Sendable {
-    private let addresses = Mutex<Set<BluetoothAddress>>([])
+    private let addresses = Guarded<Set<BluetoothAddress>>([])
 
     func contains(_ address: BluetoothAddress) -> Bool { addresses.withLock { $0.contains(address) } }
     func insert(_ address: BluetoothAddress) { addresses.withLock { _ = $0.insert(address) } }

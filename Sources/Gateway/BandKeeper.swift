@@ -3,8 +3,8 @@ import BlueZ
 import BlueZModel
 import GatewayModel
 import HistorySync
+import Locking
 import Store
-import Synchronization
 import Systemd
 
 /// Keeps one band synced: waits until it is due, connects, runs one session, decides when to come again.
@@ -248,7 +248,7 @@ struct LiveBand: Sendable {
 
 /// Written by the session as it goes, read by `status` at any time.
 final class LiveState: Sendable {
-    private let state = Mutex(LiveBand())
+    private let state = Guarded(LiveBand())
 
     var value: LiveBand { state.withLock { $0 } }
 

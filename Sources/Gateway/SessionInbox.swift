@@ -1,5 +1,5 @@
 import HistorySync
-import Synchronization
+import Locking
 
 /// What reaches a running session from outside its own actions: a stop, a lost link, an ack point that rose.
 final class SessionInbox: Sendable {
@@ -9,7 +9,7 @@ final class SessionInbox: Sendable {
         var ackPoint: UInt32?
     }
 
-    private let news = Mutex(News())
+    private let news = Guarded(News())
     private let gate = WakeGate()
 
     func wake() { gate.signal() }

@@ -1,5 +1,5 @@
 import HistorySync
-import Synchronization
+import Locking
 
 /// Lets one task wait for "something happened" or a deadline. A signal given while nobody waits is kept; more
 /// than one are merged.
@@ -9,7 +9,7 @@ final class WakeGate: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func signal() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in

@@ -1,10 +1,10 @@
 import DBus
 import GatewayModel
-import Synchronization
+import Locking
 
 /// Puts the signals of band objects together to whole states.
 final class BandFollower: Sendable {
-    private let known = Mutex<[String: BusProperties]>([:])
+    private let known = Guarded<[String: BusProperties]>([:])
 
     /// The state after a signal; nil when it says nothing of a band.
     func take(_ signal: BusSignal) -> BandStatus? {

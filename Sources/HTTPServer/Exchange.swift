@@ -1,4 +1,5 @@
 import CMicrohttpd
+import Locking
 
 /// One request on its way through: collected on the server's thread, answered from anywhere, once.
 final class Exchange: @unchecked Sendable {

@@ -1,6 +1,7 @@
 import CMicrohttpd
 import Dispatch
 import Glibc
+import Locking
 
 /// An HTTP/1.1 server over libmicrohttpd.
 ///

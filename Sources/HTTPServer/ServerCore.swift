@@ -1,4 +1,5 @@
 import CMicrohttpd
+import Locking
 
 /// What the C callbacks reach: the handler, the limits and the requests in hand.
 final class ServerCore: Sendable {

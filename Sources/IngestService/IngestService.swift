@@ -1,5 +1,6 @@
 import HTTPServer
 import IngestAPI
+import Locking
 
 /// Answers the requests of ingest API 1 from a storage.
 public final class IngestService: Sendable {

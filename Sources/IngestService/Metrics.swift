@@ -1,5 +1,6 @@
 import HTTPServer
 import IngestAPI
+import Locking
 
 /// Counts what the server did. No account, device or person is a label.
 final class Metrics: Sendable {

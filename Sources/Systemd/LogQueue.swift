@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 
 /// Takes lines from anywhere and writes them in order on its own queue, so that a stuck reader of the log
 /// never stops the one who logs. Bounded: beyond `limit` waiting lines new ones are dropped and counted.
@@ -12,7 +12,7 @@ final class LogQueue: Sendable {
     private let sink: any LogSink
     private let limit: Int
     private let queue = DispatchQueue(label: "org.bandferry.log")
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     init(sink: any LogSink, limit: Int = 1000) {
         self.sink = sink

@@ -1,6 +1,6 @@
 import Dispatch
 import GatewayModel
-import Synchronization
+import Locking
 
 /// What others want of the upload thread, which reads it between two requests.
 final class Mailbox: Sendable {
@@ -25,7 +25,7 @@ final class Mailbox: Sendable {
     /// Questions are one a band and connection; more than this waiting means that nobody answers them.
     private static let questionLimit = 32
 
-    private let contents = Mutex(Contents())
+    private let contents = Guarded(Contents())
     private let signal = DispatchSemaphore(value: 0)
 
     func wake() { post { $0.wasWoken = true } }

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// A value that is set once, from any thread, and awaited by one task.
 final class OneShot<Value: Sendable>: Sendable {
@@ -8,7 +8,7 @@ final class OneShot<Value: Sendable>: Sendable {
         case set(Value)
     }
 
-    private let state = Mutex(State.empty)
+    private let state = Guarded(State.empty)
 
     /// The first call decides; later ones change nothing.
     func set(_ value: Value) {

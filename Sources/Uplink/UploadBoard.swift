@@ -1,11 +1,11 @@
 import GatewayModel
-import Synchronization
+import Locking
 import UploadDecisions
 
 /// What the upload thread shows to others, and the log that it speaks to. A problem is logged when it begins and when
 /// it ends, not at every try.
 final class UploadBoard: Sendable {
-    private let state = Mutex(UploadSnapshot())
+    private let state = Guarded(UploadSnapshot())
     let log: @Sendable (UploadEvent) -> Void
 
     init(log: @escaping @Sendable (UploadEvent) -> Void) { self.log = log }

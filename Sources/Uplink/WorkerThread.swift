@@ -1,10 +1,11 @@
 import Glibc
+import Locking
 import Synchronization
 
 /// One POSIX thread for blocking work, which would starve Swift's shared pool.
 final class WorkerThread: Sendable {
     private let isFinished = Atomic<Bool>(false)
-    private let handle = Mutex<pthread_t?>(nil)
+    private let handle = Guarded<pthread_t?>(nil)
 
     /// Returns false when no thread could be made.
     func start(_ body: @escaping @Sendable () -> Void) -> Bool {

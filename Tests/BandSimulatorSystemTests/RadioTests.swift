@@ -3,6 +3,7 @@ import BandProfile
 import DBus
 import Foundation
 import Glibc
+import Locking
 import Testing
 
 @testable import BandSimulator

@@ -2,6 +2,7 @@ import BandModel
 import BandProfile
 import BandSimulator
 import DBus
+import Locking
 import Testing
 
 @testable import BlueZ

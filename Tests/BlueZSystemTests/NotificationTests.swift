@@ -1,5 +1,6 @@
 import DBus
 import Glibc
+import Locking
 import Testing
 
 @testable import BlueZ

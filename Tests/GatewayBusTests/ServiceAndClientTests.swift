@@ -2,7 +2,7 @@ import BandProfile
 import DBus
 import GatewayBus
 import GatewayModel
-import Synchronization
+import Locking
 import Testing
 
 private let address = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
@@ -10,7 +10,7 @@ private let other = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
 
 /// Notes what was asked and answers as it is told.
 private final class FakeGateway: GatewayCommands {
-    private let notes = Mutex<[String]>([])
+    private let notes = Guarded<[String]>([])
     private let failure: CommandFailure?
     let held = AsyncStream.makeStream(of: Void.self)
 

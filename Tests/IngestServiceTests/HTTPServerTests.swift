@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import HTTPServer
+import Locking
 import Testing
 
 private let hostileBytes: [String] = [

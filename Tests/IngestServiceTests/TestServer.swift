@@ -3,6 +3,7 @@ import Foundation
 import HTTPClient
 import HTTPServer
 import IngestAPI
+import Locking
 import Testing
 
 @testable import IngestService

@@ -1,10 +1,10 @@
-import Synchronization
+import Locking
 import Systemd
 import Testing
 
 /// Keeps what is logged.
 private final class MemorySink: LogSink {
-    private let lines = Mutex<[String]>([])
+    private let lines = Guarded<[String]>([])
     var texts: [String] { lines.withLock { $0 } }
     func write(_ entry: LogEntry) { lines.withLock { $0.append("\(entry.level.name): \(entry.text)") } }
 }

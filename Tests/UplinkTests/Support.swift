@@ -1,7 +1,7 @@
 import BandProfile
 import Foundation
 import GatewayModel
-import Synchronization
+import Locking
 import UploadDecisions
 
 @testable import Uplink
@@ -29,9 +29,9 @@ func injectedRandom(seed: UInt64) -> InjectedRandom {
 
 /// A value behind a lock, in a reference.
 final class Locked<Value: Sendable>: Sendable {
-    private let storage: Mutex<Value>
+    private let storage: Guarded<Value>
 
-    init(_ value: Value) { storage = Mutex(value) }
+    init(_ value: Value) { storage = Guarded(value) }
 
     var value: Value { storage.withLock { $0 } }
 

@@ -3,12 +3,12 @@ import Glibc
 /// A value behind a POSIX mutex.
 ///
 /// Used in place of `Synchronization.Mutex`, whose contended path runs inside the standard library where the
-/// thread sanitizer does not see it, and reports a race that is none. A POSIX mutex it knows.
-package final class Guarded<Value>: @unchecked Sendable {
+/// thread sanitizer does not see it, so that it reports races that are none.
+public final class Guarded<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
 
-    package init(_ value: sending Value) {
+    public init(_ value: sending Value) {
         self.value = value
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -19,7 +19,7 @@ package final class Guarded<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value)
