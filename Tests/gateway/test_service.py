@@ -213,14 +213,38 @@ class OtherGateways(GatewayCase):
         stack.sim.command += ["--record-every", "50"]
         stack.start_sim().start_daemon()
         stack.wait(lambda: stack.query(stack.store, "SELECT count(*) FROM samples")[0][0] > 640, "more rows", pause=0.3)
+        stack.sim.stop()
+        del stack.sim.command[-2:]
+        stack.start_sim()
+        self.wait_until_calm(stack)
+        stack.daemon.stop()
+        shutil.copy(old, stack.state / "gateway.db")
+        stack.start_daemon()
+        stack.wait(lambda: "restored from an old copy" in stack.daemon.text(), "that it says so")
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+    def test_what_was_acked_and_lost_with_a_card_is_named(self):
+        stack = self.stack(bands=1)
+        stack.start()
+        self.wait_until_calm(stack)
+        stack.daemon.stop()
+        old = stack.directory / "old.db"
+        shutil.copy(stack.state / "gateway.db", old)
+        stack.server.stop()
+        stack.sim.stop()
+        stack.sim.command += ["--record-every", "50"]
+        stack.start_sim().start_daemon()
+        stack.wait(lambda: stack.acks()[-1]["seq"] > 640, "acks of what never went up")
         stack.daemon.stop()
         stack.sim.stop()
         del stack.sim.command[-2:]
         shutil.copy(old, stack.state / "gateway.db")
-        stack.start_sim().start_daemon()
-        stack.wait(lambda: "restored from an old copy" in stack.daemon.text(), "that it says so")
+        stack.start_server().start_sim().start_daemon()
+        stack.wait(lambda: stack.query(stack.store, "SELECT count(*) FROM gaps")[0][0] > 0, "the gap on the server",
+                   pause=0.3)
         self.wait_until_calm(stack)
-        self.check_accounts(stack)
+        self.check_accounts(stack, allowed=["freed_elsewhere", "storage_lost"])
 
     def test_a_second_gateway_goes_on_where_the_first_one_stopped(self):
         stack = self.stack(bands=1, band_options=["--records", "6000", "--seed", "4", "--rate", "100"])
