@@ -1,6 +1,8 @@
 """What the tests of the daemon share: a stack for one test, closed whatever happens."""
 
+import collections
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -48,7 +50,20 @@ class GatewayCase(unittest.TestCase):
             and (band["pending"] == 0 or not uploaded) for band in bands)
 
     def wait_until_calm(self, stack, uploaded=True):
-        stack.wait(lambda: self.is_calm(stack, uploaded), "everything to be synced", deadline=120, pause=0.3)
+        """Every band was read to its end since the call, and nothing waits for the server."""
+        before = self.caught_up(stack)
+
+        def is_calm():
+            since = {band: count - before.get(band, 0) for band, count in self.caught_up(stack).items()}
+            bands = [band["address"][-5:] for band in stack.status()["bands"] if band["adopted"]]
+            return all(since.get(band, 0) > 0 for band in bands) and self.is_calm(stack, uploaded)
+
+        stack.wait(is_calm, "everything to be synced", deadline=120, pause=0.3)
+
+    @staticmethod
+    def caught_up(stack):
+        """Sessions that read a band to its end, by the end of its address."""
+        return collections.Counter(re.findall(r"session ended \(band=(\S+), end=caught_up", stack.daemon.text()))
 
     def check_accounts(self, stack, allowed=()):
         """Ends the programs; then every record is on the server once, or named."""
