@@ -120,7 +120,6 @@ final class TLSServer {
     func stop() {
         // It inherits the signal mask of a Dispatch thread, which blocks SIGTERM.
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
     }
 
     private static func run(_ arguments: [String]) throws {
