@@ -96,6 +96,7 @@ let programs: [Target] = [
 
 // Unit tests run anywhere, also in a bare chroot. System tests start real buses, daemons and servers.
 let unitTests: [Target] = [
+    .target(name: "BusTestSupport", path: "Tests/BusTestSupport", swiftSettings: settings),
     tests("BandProfileTests", ["BandProfile"]),
     tests("HistorySyncTests", ["HistorySync", "BandModel", "BandProfile", "GatewayModel"]),
     tests("BandModelTests", ["BandModel", "BandProfile"]),
@@ -125,18 +126,22 @@ let unitTests: [Target] = [
             "BandProfile",
         ]),
     tests("GatewayTests", ["Gateway", "Store", "GatewayModel", "BandProfile"]),
-    tests("DBusTests", ["Locking", "DBus"]),
+    tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile"]),
-    tests("GatewayBusTests", ["Locking", "GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
+    tests(
+        "GatewayBusTests", ["BusTestSupport", "Locking", "GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
     tests("SystemdTests", ["Locking", "Systemd"]),
 ]
 
 let systemTests: [Target] = [
     tests(
         "CommandLineSystemTests",
-        ["bandferry", "GatewayBus", "Store", "GatewayModel", "BandProfile", "CommandLineText"]),
-    tests("BandSimulatorSystemTests", ["Locking", "BandSimulator", "DBus"]),
-    tests("BlueZSystemTests", ["Locking", "BlueZ", "BandSimulator", "DBus"]),
+        [
+            "BusTestSupport", "bandferry", "GatewayBus", "Store", "GatewayModel", "BandProfile",
+            "CommandLineText",
+        ]),
+    tests("BandSimulatorSystemTests", ["BusTestSupport", "Locking", "BandSimulator", "DBus"]),
+    tests("BlueZSystemTests", ["BusTestSupport", "Locking", "BlueZ", "BandSimulator", "DBus"]),
 ]
 
 let package = Package(

@@ -1,5 +1,6 @@
 import BandModel
 import BandProfile
+import BusTestSupport
 import DBus
 import Foundation
 import Glibc

@@ -1,6 +1,7 @@
 import BandModel
 import BandProfile
 import BandSimulator
+import BusTestSupport
 import DBus
 import Locking
 import Testing

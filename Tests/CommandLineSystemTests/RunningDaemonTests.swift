@@ -1,4 +1,5 @@
 import BandProfile
+import BusTestSupport
 import Foundation
 import GatewayBus
 import GatewayModel
@@ -43,7 +44,7 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
         _ body: (Bandferry, GatewayBusService) async throws -> Void
     ) async throws {
         let fixture = try StateFixture()
-        let bus = try TestBus(deny: deny)
+        let bus = try PrivateBus(deny: deny)
         defer { bus.stop() }
         let service = try await GatewayBusService.open(
             .address(bus.address), commands: gateway, status: status(), interval: .milliseconds(1))

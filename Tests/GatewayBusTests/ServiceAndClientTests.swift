@@ -1,4 +1,5 @@
 import BandProfile
+import BusTestSupport
 import DBus
 import GatewayBus
 import GatewayModel
@@ -55,7 +56,7 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
 @Suite(.timeLimit(.minutes(2))) struct ServiceAndClientTests {
     /// A bus, a service that owns its name, and a client.
     private struct Connected {
-        var bus: TestBus
+        var bus: PrivateBus
         var service: GatewayBusService
         var client: GatewayBusClient
 
@@ -70,7 +71,7 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         _ gateway: FakeGateway, _ first: GatewayStatus = status([band(address)]),
         interval: Duration = .milliseconds(1)
     ) async throws -> Connected {
-        let bus = try TestBus()
+        let bus = try PrivateBus()
         let service = try await GatewayBusService.open(
             .address(bus.address), commands: gateway, status: first, interval: interval)
         #expect(await service.takeName() == .owned)
@@ -218,7 +219,7 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
     }
 
     @Test func withoutAPolicyTheNameIsNotTakenAndTheFileIsNamed() async throws {
-        let bus = try TestBus(deny: "<deny own=\"org.bandferry\"/>")
+        let bus = try PrivateBus(deny: "<deny own=\"org.bandferry\"/>")
         let service = try await GatewayBusService.open(
             .address(bus.address), commands: FakeGateway(), status: status([]))
         #expect(
@@ -239,7 +240,7 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
     }
 
     @Test func aUserWithoutPermissionIsTold() async throws {
-        let bus = try TestBus(deny: "<deny send_destination=\"org.bandferry\"/>")
+        let bus = try PrivateBus(deny: "<deny send_destination=\"org.bandferry\"/>")
         let service = try await GatewayBusService.open(
             .address(bus.address), commands: FakeGateway(), status: status([]))
         #expect(await service.takeName() == .owned)
@@ -254,7 +255,7 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
     }
 
     @Test func withoutADaemonOrABusTheClientSaysSo() async throws {
-        let bus = try TestBus()
+        let bus = try PrivateBus()
         #expect(await failure(of: bus) == .notRunning)
         let gone = bus.address
         bus.stop()
@@ -293,7 +294,7 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         }
     }
 
-    private func failure(of bus: TestBus) async -> GatewayBusFailure? {
+    private func failure(of bus: PrivateBus) async -> GatewayBusFailure? {
         do {
             _ = try await GatewayBusClient.connect(.address(bus.address))
             return nil

@@ -141,6 +141,17 @@ class Commands(GatewayCase):
         self.assertEqual(len(rows), 600, "its rows are kept")
         self.assertEqual(stack.command("sync", stack.bands[0], check=False).returncode, 5)
 
+    def test_no_two_bands_share_a_device_id(self):
+        stack = self.stack(bands=2, modes={})
+        stack.start()
+        stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.3)
+        stack.command("adopt", stack.bands[0], "--device-id", "anna")
+        refused = stack.command("adopt", stack.bands[1], "--device-id", "anna", check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn(stack.bands[0], refused.stderr)
+        stack.wait(lambda: stack.status()["bands"], "the band in the status", pause=0.3)
+        self.assertEqual([band["address"] for band in stack.status()["bands"]], [stack.bands[0]])
+
     def test_a_band_of_the_file_is_not_forgotten_by_command(self):
         stack = self.stack(bands=1)
         stack.start()
