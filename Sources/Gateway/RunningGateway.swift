@@ -206,11 +206,19 @@ actor RunningGateway {
                 "\(band.address) is in \(settings.configurationFile), line \(band.lines.first ?? 0): change its mode there"
             )
         }
+        let device = request.device ?? DeviceID(request.address)
+        // Two bands under one id would be mixed up for good.
+        if let other = keepers.values.first(where: { $0.band.device == device })?.band.address,
+            other != request.address
+        {
+            throw CommandFailure(
+                .invalidArguments,
+                "\(device) is the id of \(other); choose another, or forget that band first")
+        }
         do {
             try await store.adopt(
-                address: request.address, device: request.device ?? DeviceID(request.address),
-                mode: request.mode,
-                name: request.name, configured: false)
+                address: request.address, device: device, mode: request.mode, name: request.name,
+                configured: false)
             if let old = keepers.removeValue(forKey: request.address) { await old.stop() }
             for band in try await store.adoptedBands() where band.address == request.address { keep(band) }
         } catch {
@@ -229,11 +237,13 @@ actor RunningGateway {
             throw CommandFailure(
                 .notFound, "\(address) is not adopted here; `bandferry bands` lists those that are")
         }
-        adopted.remove(address)
-        await keeper.stop()
+        // Before the stop, which takes time: `adopt = any` may take the band in again meanwhile, and keeps it then.
         do { try await store.forget(address) } catch {
+            keepers[address] = keeper
             throw CommandFailure(.failed, "\(error)")
         }
+        adopted.remove(address)
+        await keeper.stop()
         // The bond and the cache go too; that BlueZ does not know the device is no failure.
         try? await blueZ.remove(address)
         parts.changed()

@@ -19,13 +19,10 @@ public struct ServerDeviceState: Equatable, Sendable {
         public var ring: RingID
         /// Nil = no gateway has said so yet.
         public var completeThrough: UInt32?
-        /// The highest seq of any type that is durably stored there.
-        public var highestSeq: UInt32?
 
-        public init(ring: RingID, completeThrough: UInt32?, highestSeq: UInt32?) {
+        public init(ring: RingID, completeThrough: UInt32?) {
             self.ring = ring
             self.completeThrough = completeThrough
-            self.highestSeq = highestSeq
         }
     }
 
@@ -41,9 +38,7 @@ public struct ServerDeviceState: Equatable, Sendable {
     /// A ring whose name is none is left out: it can't be one of a band's.
     init(_ state: DeviceState) {
         rings = state.rings.compactMap { ring in
-            RingID(ring.ring).map {
-                Ring(ring: $0, completeThrough: ring.completeThrough, highestSeq: ring.ackSeq.values.max())
-            }
+            RingID(ring.ring).map { Ring(ring: $0, completeThrough: ring.completeThrough) }
         }
         // A version above it has to exist, whatever the server says.
         maxVersion = min(max(0, state.maxVersion), APISample.validVersions.upperBound / 2)
