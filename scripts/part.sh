@@ -19,14 +19,16 @@ count() {
             awk '{ print $1, $2, $3 + 0 }'
         return
     fi
-    # Swift Testing prints a line a test and one for the run; XCTest is not used.
+    # Swift Testing prints a line a test and one for the run; XCTest is not used. What tests themselves print can
+    # spoil the line of a test: where the run came to its end, its own count is believed.
     grep -qE '^[^ ]+ +Test run (with|started)' "$1" || return
     awk '
-        /^[^ ]+ +Test run (with|started)/ { next }
+        /^[^ ]+ +Test run with [0-9]+ tests?/ { all = $5; next }
+        /^[^ ]+ +Test run started/ { next }
         /^[^ ]+ +Test .* passed after / { passed++ }
         /^[^ ]+ +Test .* failed after / { failed++ }
         /^[^ ]+ +Test .* skipped(:|\.|$)/ { skipped++ }
-        END { print passed + 0, failed + 0, skipped + 0 }' "$1"
+        END { if (all) passed = all - failed - skipped; print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
 run() {
