@@ -54,6 +54,7 @@ let decisions: [Target] = [
     library("BandProfile"),
     library("GatewayModel", ["BandProfile"]),
     library("HistorySync", ["BandProfile", "GatewayModel"]),
+    library("Timekeeping", ["GatewayModel"]),
     library("BandModel", ["BandProfile"]),
     library("BlueZModel", ["BandProfile"]),
     library("IngestAPI"),
@@ -64,7 +65,7 @@ let decisions: [Target] = [
 
 let adapters: [Target] = [
     library("BlueZ", ["Locking", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
-    library("Store", ["SQLite", "GatewayModel", "BandProfile", "CLinux"]),
+    library("Store", ["SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
     library(
         "Uplink",
         ["Locking", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
@@ -99,6 +100,7 @@ let unitTests: [Target] = [
     .target(name: "BusTestSupport", path: "Tests/BusTestSupport", swiftSettings: settings),
     tests("BandProfileTests", ["BandProfile"]),
     tests("HistorySyncTests", ["HistorySync", "BandModel", "BandProfile", "GatewayModel"]),
+    tests("TimekeepingTests", ["Timekeeping", "GatewayModel"]),
     tests("BandModelTests", ["BandModel", "BandProfile"]),
     tests("BlueZModelTests", ["BlueZModel"]),
     tests("IngestAPITests", ["IngestAPI", "BandProfile"]),

@@ -12,10 +12,20 @@ public struct ClockReading: Equatable, Sendable {
     /// Half of the round trip: the offset is within this of the truth.
     public var boundMilliseconds: Int
     public var bandSecondsSinceBoot: UInt32
+    /// What the host's wall clock was worth then.
+    public var hostTrust: HostTrust
+    /// The host's wall clock was within this of the truth, ms.
+    public var hostBoundMilliseconds: Int64
+    /// The newest record that the band held when Info was last read, and how long before this reading, ms: records with
+    /// a higher seq were measured later than that. Nil = not known.
+    public var newestSeq: UInt32?
+    public var newestAgeMilliseconds: Int64
 
     public init(
         clockID: UInt16, bandTimeMilliseconds: Int64, hostTime: Timestamp, hostMonotonicMilliseconds: Int64,
-        bootID: String, boundMilliseconds: Int, bandSecondsSinceBoot: UInt32
+        bootID: String, boundMilliseconds: Int, bandSecondsSinceBoot: UInt32,
+        hostTrust: HostTrust = .synchronised, hostBoundMilliseconds: Int64 = 0, newestSeq: UInt32? = nil,
+        newestAgeMilliseconds: Int64 = 0
     ) {
         self.clockID = clockID
         self.bandTimeMilliseconds = bandTimeMilliseconds
@@ -24,10 +34,18 @@ public struct ClockReading: Equatable, Sendable {
         self.bootID = bootID
         self.boundMilliseconds = boundMilliseconds
         self.bandSecondsSinceBoot = bandSecondsSinceBoot
+        self.hostTrust = hostTrust
+        self.hostBoundMilliseconds = hostBoundMilliseconds
+        self.newestSeq = newestSeq
+        self.newestAgeMilliseconds = newestAgeMilliseconds
     }
 
-    /// Add to band time to get host time.
-    public var offsetMilliseconds: Int64 { hostTime.milliseconds - bandTimeMilliseconds }
+    /// The reading's moment by the host's clocks.
+    public var hostStamp: HostStamp {
+        HostStamp(
+            bootID: bootID, monotonic: hostMonotonicMilliseconds, wall: hostTime, trust: hostTrust,
+            boundMilliseconds: hostBoundMilliseconds)
+    }
 }
 
 /// A record with the clock that timed it.

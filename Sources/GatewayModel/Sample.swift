@@ -62,16 +62,19 @@ public struct Sample: Equatable, Sendable {
     public var type: SampleType
     public var seq: UInt32
     public var value: Int
-    /// Band time corrected by the clock offset of the connection that brought it.
+    /// Band time, corrected by what the readings of its clock say.
     public var recordedAt: Timestamp
     /// The wearer's UTC offset then; nil = not known.
     public var offsetMinutes: Int?
+    /// Where the offset comes from; nil = there is none.
+    public var offsetSource: OffsetSource?
+    public var wearer: Wearer
     public var version: Int
     public var provenance: Provenance
     public var bandTimeMilliseconds: Int64
     public var clockID: UInt16
     public var flags: UInt8
-    /// `recordedAt` can't be trusted: the clock that timed it was never read.
+    /// `recordedAt` can't be trusted: no reading of the clock that timed it vouches for it.
     public var timeUncertain: Bool
     /// `recordedAt` is within this many milliseconds of the truth, where a bound is known.
     public var timeBoundMilliseconds: Int?
@@ -79,7 +82,8 @@ public struct Sample: Equatable, Sendable {
     public init(
         device: DeviceID, ring: RingID, type: SampleType, seq: UInt32, value: Int, recordedAt: Timestamp,
         offsetMinutes: Int?, version: Int = 1, provenance: Provenance = .device, bandTimeMilliseconds: Int64,
-        clockID: UInt16, flags: UInt8, timeUncertain: Bool = false, timeBoundMilliseconds: Int? = nil
+        clockID: UInt16, flags: UInt8, timeUncertain: Bool = false, timeBoundMilliseconds: Int? = nil,
+        offsetSource: OffsetSource? = nil, wearer: Wearer = .unsaid
     ) {
         self.device = device
         self.ring = ring
@@ -95,5 +99,7 @@ public struct Sample: Equatable, Sendable {
         self.flags = flags
         self.timeUncertain = timeUncertain
         self.timeBoundMilliseconds = timeBoundMilliseconds
+        self.offsetSource = offsetSource
+        self.wearer = wearer
     }
 }

@@ -69,6 +69,12 @@ public final class Statement {
             })
     }
 
+    /// NULL for nil.
+    @inline(__always)
+    public func bind(_ parameter: Int32, optional value: Int64?) throws(SQLiteError) {
+        if let value { try bind(parameter, value) } else { try bindNull(parameter) }
+    }
+
     @inline(__always)
     public func bindNull(_ parameter: Int32) throws(SQLiteError) {
         try check(sqlite3_bind_null(handle, parameter))

@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import SQLite
+import Timekeeping
 
 /// Writes one chunk inside a transaction that its caller holds, and calls `forget()` when that is rolled back.
 struct ChunkWriter {
@@ -8,45 +9,37 @@ struct ChunkWriter {
     let gaps: GapLedger
     let questions: QuestionTable
     let unconfirmed: SeqIntervals
-    let clocks: ClockLedger
+    let times: TimeKeeper
     private let database: Database
     private let inserter: SampleInserter
     private let raw: RawTable
-    private let corrections: Corrections
     private let memo = Memo()
 
     /// What the last chunks found, so that the next one of the same stream need not look again.
     private final class Memo {
-        var reading: (ring: Int64, reading: ClockReading, id: Int64)?
-        /// No sample waits for `reading` any more.
-        var isSettled = false
+        var reading: (ring: Int64, reading: ClockReading)?
         /// Where the highest unconfirmed range of a ring starts.
         var tails: [Int64: UInt32] = [:]
     }
 
-    /// Uncertain times that one commit settles, so that no commit grows long.
-    private static let settledPerCommit: UInt32 = 500
-
-    init(_ database: Database) throws(SQLiteError) {
+    init(_ database: Database, zones: @escaping ZoneLookup) throws {
         self.database = database
         rings = try RingTable(database)
         gaps = try GapLedger(database)
         questions = try QuestionTable(database)
         unconfirmed = try SeqIntervals(database)
-        clocks = ClockLedger(database: database)
+        times = try TimeKeeper(database, zones: zones)
         inserter = try SampleInserter(database)
         raw = RawTable(database: database)
-        corrections = Corrections(database: database, unconfirmed: unconfirmed, gaps: gaps)
     }
 
     func write(_ chunk: Chunk, band: Int64, clock: ClockReading?, now: Timestamp) throws -> CommitOutcome {
         let ring = try rings.findOrInsert(band: band, chunk.ring, now: now)
-        let current = try clock.map { reading in (reading: reading, id: try keep(reading, ring: ring.id)) }
-        var taken = try writeRecords(chunk, ring: ring, current: current, now: now)
+        if let clock { try keep(clock, ring: ring) }
+        var taken = try writeRecords(chunk, ring: ring, now: now)
         for run in taken.stored.runs { try addUnconfirmed(run, ring: ring) }
-        for (base, runs) in taken.uncertain {
-            for run in runs.runs { try clocks.noteUncertain(ring: ring.id, clockID: base, run) }
-        }
+        try times.note(taken.clocks, taken.days, ring: ring.id)
+        try hold(taken.waiting, ring: ring)
         try heal(taken, ring: ring, now: now)
         for bytes in chunk.raw where try raw.keep(bytes, clockID: nil, ring: ring.id, now: now) {
             taken.keptRaw += 1
@@ -60,7 +53,6 @@ struct ChunkWriter {
         try refuseHole(chunk, ring: ring)
         try rings.advance(
             ring: ring.id, toAtLeast: Int64(chunk.through) + 1, stored: taken.rows, now: now)
-        if let current { try settleUncertain(ring: ring, band: band, current: current, now: now) }
         return CommitOutcome(
             ackThrough: ring.firstQuestion == nil && chunk.openQuestions.isEmpty
                 ? UInt32(clamping: max(ring.nextSeq - 1, Int64(chunk.through)))
@@ -71,8 +63,8 @@ struct ChunkWriter {
 
     func forget() {
         memo.reading = nil
-        memo.isSettled = false
         memo.tails = [:]
+        times.forget()
     }
 
     /// The band may free what was read, down to the first range of which it is not known who has it.
@@ -104,8 +96,10 @@ struct ChunkWriter {
     private struct Taken {
         /// Seqs with a new row.
         var stored = SeqRuns()
-        /// Of those, the ones under a clock that was never read.
-        var uncertain: [UInt16: SeqRuns] = [:]
+        /// Of those, the ones whose clock was read by a host clock that can't be believed yet.
+        var waiting = SeqRuns()
+        var clocks = ClockSpans()
+        var days = DaySpans()
         /// Seqs that can't be taken as samples.
         var faulty: [UInt32] = []
         var first: (seq: UInt32, recordedAt: Timestamp)?
@@ -115,11 +109,9 @@ struct ChunkWriter {
         var keptRaw = 0
     }
 
-    private func writeRecords(
-        _ chunk: Chunk, ring: RingTable.Row, current: (reading: ClockReading, id: Int64)?, now: Timestamp
-    ) throws -> Taken {
+    private func writeRecords(_ chunk: Chunk, ring: RingTable.Row, now: Timestamp) throws -> Taken {
         var taken = Taken()
-        var base: ClockBase?
+        let context = try times.context(ring: ring.id, band: ring.band)
         var expected = chunk.records.first?.record.seq ?? 0
         for timed in chunk.records {
             let record = timed.record
@@ -131,21 +123,18 @@ struct ChunkWriter {
                 taken.faulty.append(record.seq)
                 continue
             }
-            let used: ClockBase
-            if let base, base.clockID == timed.clockID {
-                used = base
-            } else {
-                used = try clocks.base(for: timed.clockID, ring: ring.id, current: current)
-                base = used
-            }
-            switch try inserter.insert(record, ring: ring.id, base: used, now: now) {
+            let derived = try context.derive(timed)
+            let person = try context.column(derived.wearer)
+            switch try inserter.insert(timed, ring: ring.id, derived: derived, person: person, now: now) {
             case .stored:
                 taken.rows += 1
                 taken.stored.append(record.seq)
-                if used.uncertain { taken.uncertain[timed.clockID, default: SeqRuns()].append(record.seq) }
-                if taken.first == nil, !used.uncertain {
-                    let recordedAt = Timestamp(milliseconds: record.bandTimeMilliseconds + used.offset)
-                    taken.first = (record.seq, recordedAt)
+                taken.clocks.add(timed)
+                taken.days.add(derived.recordedAt, seq: record.seq)
+                if derived.isUncertain {
+                    if try context.waitsForHost(timed.clockID) { taken.waiting.append(record.seq) }
+                } else if taken.first == nil {
+                    taken.first = (record.seq, Timestamp(milliseconds: derived.recordedAt))
                 }
                 // Another type under a seq that was read before is another reading of it, too.
                 if ring.rolledBack || Int64(record.seq) < ring.nextSeq, try hasSibling(record, ring: ring.id)
@@ -225,32 +214,19 @@ struct ChunkWriter {
 
     // MARK: Times
 
-    private func keep(_ reading: ClockReading, ring: Int64) throws -> Int64 {
-        if let known = memo.reading, known.ring == ring, known.reading == reading { return known.id }
-        let id = try clocks.keep(reading, ring: ring)
-        memo.reading = (ring, reading, id)
-        memo.isSettled = false
-        return id
+    private func keep(_ reading: ClockReading, ring: RingTable.Row) throws {
+        if let known = memo.reading, known.ring == ring.id, known.reading == reading { return }
+        try times.keep(reading, ring: ring)
+        memo.reading = (ring.id, reading)
     }
 
-    /// Samples that were stored before their clock had been read are corrected once it has.
-    private func settleUncertain(
-        ring: RingTable.Row, band: Int64, current: (reading: ClockReading, id: Int64), now: Timestamp
-    ) throws {
-        if memo.isSettled { return }
-        let clockID = current.reading.clockID
-        guard let range = try clocks.waiting(ring: ring.id, clockID: clockID, limit: Self.settledPerCommit)
-        else {
-            memo.isSettled = true
-            return
+    /// They are offered to the upload once the host's clock can be believed, or was waited for long enough.
+    private func hold(_ waiting: SeqRuns, ring: RingTable.Row) throws {
+        guard !waiting.isEmpty, try !times.hold.isUsedUp() else { return }
+        for run in waiting.runs {
+            try unconfirmed.subtract(ring: ring.id, run)
+            try times.hold.add(ring: ring.id, run)
         }
-        try corrections.apply(ring: ring.id, band: band, range, now: now) { fields, sample in
-            guard sample.clockID == clockID, fields.timeUncertain else { return }
-            fields.recordedAt = Timestamp(
-                milliseconds: sample.bandTimeMilliseconds + current.reading.offsetMilliseconds)
-            fields.timeUncertain = false
-            fields.clockReading = current.id
-        }
-        try clocks.settled(ring: ring.id, clockID: clockID, range)
+        memo.tails[ring.id] = nil
     }
 }

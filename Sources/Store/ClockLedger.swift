@@ -1,23 +1,33 @@
+import BandProfile
 import GatewayModel
 import SQLite
+import Timekeeping
 
-/// What turns the band times under one clock_id into wall time.
-struct ClockBase: Equatable {
-    var clockID: UInt16
-    /// Add to band time, ms.
-    var offset: Int64
-    /// clock_readings.id that gave the offset.
-    var reading: Int64?
-    /// The offset is that of another clock, or none at all.
-    var uncertain: Bool
-}
+/// The readings of the bands' clocks, and what the host's clock was worth at each.
+///
+/// A reading counts once the true time of its moment can be told: see `HostTimeline`.
+final class ClockLedger {
+    private let database: Database
+    private var timelines: [String: HostTimeline] = [:]
 
-/// The clock readings of the rings, and the samples that still wait for one.
-struct ClockLedger {
-    let database: Database
+    init(_ database: Database) { self.database = database }
 
-    /// Keeps a reading once, however many chunks bring it.
-    func keep(_ reading: ClockReading, ring: Int64) throws -> Int64 {
+    /// Forgets what was looked up, after a rollback.
+    func forget() { timelines = [:] }
+
+    // MARK: Readings
+
+    struct Kept: Equatable {
+        var id: Int64
+        /// False for one that was known.
+        var isNew: Bool
+        /// Its true time can be told.
+        var isResolved: Bool
+    }
+
+    /// Keeps a reading once, however many chunks bring it. `newestSeq` where the reading does not tell.
+    func keep(_ reading: ClockReading, ring: Int64, newestSeq: UInt32) throws -> Kept {
+        let isResolved = try timeline(of: reading.bootID).time(of: reading.hostStamp) != nil
         let known = try database.first(
             """
             SELECT id FROM clock_readings WHERE ring = ? AND clock_id = ? AND host_time = ? AND band_time = ?
@@ -25,79 +35,182 @@ struct ClockLedger {
             """, .integer(ring), .int(reading.clockID), .integer(reading.hostTime.milliseconds),
             .integer(reading.bandTimeMilliseconds)
         ) { $0.int64(0) }
-        if let known { return known }
+        if let known { return Kept(id: known, isNew: false, isResolved: isResolved) }
         try database.run(
             """
-            INSERT INTO clock_readings
-                (ring, clock_id, band_time, host_time, host_monotonic, boot_id, bound, seconds_since_boot)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO clock_readings (ring, clock_id, band_time, host_time, host_monotonic, boot_id, bound,
+                seconds_since_boot, host_trust, host_bound, newest_seq, newest_age)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .integer(ring), .int(reading.clockID), .integer(reading.bandTimeMilliseconds),
             .integer(reading.hostTime.milliseconds), .integer(reading.hostMonotonicMilliseconds),
-            .text(reading.bootID), .int(reading.boundMilliseconds), .int(reading.bandSecondsSinceBoot))
-        return database.lastInsertedRowID
+            .text(reading.bootID), .int(reading.boundMilliseconds), .int(reading.bandSecondsSinceBoot),
+            .int(reading.hostTrust.rawValue), .integer(reading.hostBoundMilliseconds),
+            .int(reading.newestSeq ?? newestSeq), .integer(reading.newestAgeMilliseconds))
+        return Kept(id: database.lastInsertedRowID, isNew: true, isResolved: isResolved)
     }
 
-    /// The offset for records under `clockID`: of this connection's reading when it read that clock, else of the
-    /// newest reading of it, else of this connection's, marked uncertain. Times under two clock_ids are unrelated
-    /// (Band History Profile 1, "Clock").
-    func base(for clockID: UInt16, ring: Int64, current: (reading: ClockReading, id: Int64)?) throws
-        -> ClockBase
-    {
-        if let current, current.reading.clockID == clockID {
-            return ClockBase(
-                clockID: clockID, offset: current.reading.offsetMilliseconds, reading: current.id,
-                uncertain: false)
-        }
-        let stored = try database.first(
-            """
-            SELECT id, host_time - band_time FROM clock_readings WHERE ring = ? AND clock_id = ?
-            ORDER BY id DESC LIMIT 1
-            """, .integer(ring), .int(clockID)
-        ) { ClockBase(clockID: clockID, offset: $0.int64(1), reading: $0.int64(0), uncertain: false) }
-        return stored
-            ?? ClockBase(
-                clockID: clockID, offset: current?.reading.offsetMilliseconds ?? 0, reading: current?.id,
-                uncertain: true)
+    /// From here on the readings of this ring say nothing of the order of its records: the ring rolled back.
+    func forgetOrder(ring: Int64) throws(SQLiteError) {
+        try database.run("UPDATE clock_readings SET newest_seq = NULL WHERE ring = ?", .integer(ring))
     }
 
-    // MARK: Samples that wait for a reading
-
-    /// Samples just stored with an uncertain time.
-    func noteUncertain(ring: Int64, clockID: UInt16, _ run: ClosedRange<UInt32>) throws {
-        // A run that goes on where the last one ended becomes one with it.
-        try database.run(
-            "UPDATE uncertain SET last_seq = ?4 WHERE ring = ?1 AND clock_id = ?2 AND last_seq = ?3 - 1",
-            .integer(ring), .int(clockID), .int(run.lowerBound), .int(run.upperBound))
-        guard database.changes == 0 else { return }
-        try database.run(
-            """
-            INSERT INTO uncertain VALUES (?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET last_seq = max(last_seq, excluded.last_seq)
-            """, .integer(ring), .int(clockID), .int(run.lowerBound), .int(run.upperBound))
+    struct Reading {
+        var id: Int64
+        var point: ClockPoint
     }
 
-    /// The lowest seqs, at most `limit` of them, that wait for a reading of `clockID`.
-    func waiting(ring: Int64, clockID: UInt16, limit: UInt32) throws -> ClosedRange<UInt32>? {
-        try database.first(
-            "SELECT first_seq, last_seq FROM uncertain WHERE ring = ? AND clock_id = ? ORDER BY first_seq LIMIT 1",
+    /// The last reading before a record was measured whose time can be told.
+    func before(_ seq: UInt32, ring: Int64) throws -> Reading? {
+        try firstResolved(
+            "ring = ?1 AND newest_seq < ?2 ORDER BY newest_seq DESC, id DESC", ring: ring, .int(seq))
+    }
+
+    /// The first reading after a record was measured whose time can be told.
+    func after(_ seq: UInt32, ring: Int64) throws -> Reading? {
+        try firstResolved("ring = ?1 AND newest_seq >= ?2 ORDER BY newest_seq, id", ring: ring, .int(seq))
+    }
+
+    /// The newest one of a clock, wherever its records lie.
+    func newest(ring: Int64, clockID: UInt16) throws -> Reading? {
+        try predecessor(of: .max, ring: ring, clockID: clockID)
+    }
+
+    /// The last one of the same clock before this one.
+    func predecessor(of id: Int64, ring: Int64, clockID: UInt16) throws -> Reading? {
+        try firstResolved(
+            "ring = ?1 AND clock_id = ?3 AND id < ?2 ORDER BY id DESC", ring: ring, .integer(id), clockID)
+    }
+
+    /// The first one of the same clock after this one.
+    func successor(of id: Int64, ring: Int64, clockID: UInt16) throws -> Reading? {
+        try firstResolved(
+            "ring = ?1 AND clock_id = ?3 AND id > ?2 ORDER BY id", ring: ring, .integer(id), clockID)
+    }
+
+    func reading(_ id: Int64, ring: Int64) throws -> Reading? {
+        try firstResolved("ring = ?1 AND id = ?2 ORDER BY id", ring: ring, .integer(id))
+    }
+
+    /// A reading of this clock is kept whose time can't be told yet.
+    func waits(ring: Int64, clockID: UInt16) throws -> Bool {
+        let boots = try database.all(
+            "SELECT DISTINCT boot_id FROM clock_readings WHERE ring = ? AND clock_id = ? AND host_trust = 0",
             .integer(ring), .int(clockID)
-        ) {
-            let first = UInt32(truncatingIfNeeded: $0.int64(0))
-            let last = max(first, UInt32(truncatingIfNeeded: $0.int64(1)))
-            return
-                first...min(
-                    last, first.addingReportingOverflow(limit - 1).overflow ? .max : first + limit - 1)
-        }
+        ) { $0.text(0) }
+        return try boots.contains { try !timeline(of: $0).hasAnchors(boot: $0) }
     }
 
-    func settled(ring: Int64, clockID: UInt16, _ range: ClosedRange<UInt32>) throws {
+    func isBroken(ring: Int64, clockID: UInt16) throws -> Bool {
+        try database.first(
+            "SELECT 1 FROM clock_readings WHERE ring = ? AND clock_id = ? AND contradicts LIMIT 1",
+            .integer(ring), .int(clockID)
+        ) { _ in true } ?? false
+    }
+
+    /// Compares a reading with the one before it. True when that changed what is known of the clock.
+    func judge(_ reading: Reading, ring: Int64) throws -> Bool {
+        let earlier = try predecessor(of: reading.id, ring: ring, clockID: reading.point.clockID)
+        let contradicts = earlier.map { !$0.point.agrees(with: reading.point) } ?? false
         try database.run(
-            """
-            DELETE FROM uncertain WHERE ring = ?1 AND clock_id = ?2 AND first_seq = ?3 AND last_seq <= ?4
-            """, .integer(ring), .int(clockID), .int(range.lowerBound), .int(range.upperBound))
-        guard database.changes == 0, range.upperBound < .max else { return }
+            "UPDATE clock_readings SET contradicts = ?2 WHERE id = ?1 AND contradicts != ?2",
+            .integer(reading.id),
+            .int(contradicts ? 1 : 0))
+        return database.changes > 0
+    }
+
+    // MARK: The host
+
+    /// Writes down what the host's clock is worth now. Readings of the same boot may be told the time of by it.
+    func note(_ stamp: HostStamp) throws {
+        guard stamp.trust > .implausible else { return }
         try database.run(
-            "UPDATE uncertain SET first_seq = ?4 + 1 WHERE ring = ?1 AND clock_id = ?2 AND first_seq = ?3",
-            .integer(ring), .int(clockID), .int(range.lowerBound), .int(range.upperBound))
+            "INSERT INTO host_anchors (boot_id, monotonic, wall, bound) VALUES (?, ?, ?, ?)",
+            .text(stamp.bootID),
+            .integer(stamp.monotonic), .integer(stamp.wall.milliseconds), .integer(stamp.boundMilliseconds))
+        timelines[stamp.bootID] = nil
+    }
+
+    /// The readings of a boot, for each ring from the first to the last.
+    func rings(ofBoot boot: String) throws -> [(ring: Int64, first: Int64, last: Int64)] {
+        try database.all(
+            "SELECT ring, min(id), max(id) FROM clock_readings WHERE boot_id = ? GROUP BY ring", .text(boot)
+        ) { ($0.int64(0), $0.int64(1), $0.int64(2)) }
+    }
+
+    func readings(ring: Int64, from first: Int64, to last: Int64) throws -> [Reading] {
+        try database.all(
+            "SELECT \(Self.columns) FROM clock_readings WHERE ring = ? AND id BETWEEN ? AND ? ORDER BY id",
+            .integer(ring), .integer(first), .integer(last), row: Self.row
+        ).compactMap(resolved)
+    }
+
+    // MARK: Helpers
+
+    private static let columns = """
+        id, clock_id, band_time, host_time, host_monotonic, boot_id, bound, host_trust, host_bound, newest_seq,
+        newest_age
+        """
+
+    private struct Row {
+        var id: Int64
+        var point: ClockPoint
+        var stamp: HostStamp
+    }
+
+    private static func row(_ row: Statement) -> Row {
+        Row(
+            id: row.int64(0),
+            point: ClockPoint(
+                clockID: UInt16(truncatingIfNeeded: row.int64(1)), bandTime: row.int64(2), time: 0,
+                bound: row.int64(6), newestSeq: UInt32(truncatingIfNeeded: row.optionalInt64(9) ?? 0),
+                newestAge: row.int64(10)),
+            stamp: HostStamp(
+                bootID: row.text(5), monotonic: row.int64(4), wall: Timestamp(milliseconds: row.int64(3)),
+                trust: HostTrust(rawValue: row.int(7)) ?? .implausible, boundMilliseconds: row.int64(8)))
+    }
+
+    private func firstResolved(
+        _ condition: String, ring: Int64, _ value: SQLiteValue, _ clockID: UInt16? = nil
+    ) throws -> Reading? {
+        let sql = "SELECT \(Self.columns) FROM clock_readings WHERE \(condition)"
+        let found: Reading?? =
+            if let clockID {
+                try database.first(sql, .integer(ring), value, .int(clockID), row: firstResolved)
+            } else {
+                try database.first(sql, .integer(ring), value, row: firstResolved)
+            }
+        return found ?? nil
+    }
+
+    /// Steps on from the row at hand until one can be told the time of.
+    private func firstResolved(_ row: Statement) throws -> Reading? {
+        repeat {
+            if let reading = try resolved(Self.row(row)) { return reading }
+        } while try row.step()
+        return nil
+    }
+
+    private func resolved(_ row: Row) throws -> Reading? {
+        guard let (time, bound) = try timeline(of: row.stamp.bootID).time(of: row.stamp) else { return nil }
+        var point = row.point
+        point.time = time.milliseconds
+        point.bound += bound
+        return Reading(id: row.id, point: point)
+    }
+
+    private func timeline(of boot: String) throws -> HostTimeline {
+        if let known = timelines[boot] { return known }
+        let anchors = try database.all(
+            "SELECT monotonic, wall, bound FROM host_anchors WHERE boot_id = ?", .text(boot)
+        ) {
+            HostStamp(
+                bootID: boot, monotonic: $0.int64(0), wall: Timestamp(milliseconds: $0.int64(1)),
+                trust: .plausible, boundMilliseconds: $0.int64(2))
+        }
+        let timeline = HostTimeline(anchors: anchors)
+        // One boot at a time is looked at; a few more while old readings are.
+        if timelines.count > 16 { timelines = [:] }
+        timelines[boot] = timeline
+        return timeline
     }
 }

@@ -20,6 +20,7 @@ struct CompleteThrough {
         guard !limits.isEmpty else { return nil }
         try limit("SELECT min(first_seq) FROM open_questions WHERE ring = ?")
         try limit("SELECT min(first_seq) FROM gaps WHERE ring = ? AND sent = 0")
+        try limit("SELECT min(first_seq) FROM held WHERE ring = ?")
         try limit("SELECT min(key) >> 8 & 4294967295 FROM quarantine WHERE held AND key >> 40 = ?")
         let sent = Set(
             items.compactMap { item in

@@ -1,17 +1,7 @@
 import BandProfile
 import GatewayModel
 import SQLite
-
-/// What the gateway itself says of a sample, and may say better later. What the band gave never changes.
-public struct DerivedFields: Equatable, Sendable {
-    public var recordedAt: Timestamp
-    /// Quarter hours east of UTC; nil = not known.
-    public var offsetQuarterHours: Int?
-    public var provenance: Provenance
-    public var timeUncertain: Bool
-    /// The row of the clock reading that gave the offset.
-    var clockReading: Int64?
-}
+import Timekeeping
 
 /// What the band gave, for a correction to judge by.
 public struct BandFields: Equatable, Sendable {
@@ -29,65 +19,87 @@ struct Corrections {
     let unconfirmed: SeqIntervals
     let gaps: GapLedger
 
-    /// Returns how many rows changed.
+    /// Returns how many rows changed. `columns` gives a wearer's value of `samples.person`, `verdicts` reads it.
     @discardableResult
     func apply(
-        ring: Int64, band: Int64, _ range: ClosedRange<UInt32>, now: Timestamp,
-        _ change: (inout DerivedFields, BandFields) -> Void
+        ring: Int64, _ range: ClosedRange<UInt32>, now: Timestamp,
+        _ change: (inout DerivedFields, BandFields) throws -> Void,
+        columns: (WearerVerdict, _ published: Int64?) throws -> Int64?,
+        verdicts: (Int64?) throws -> WearerVerdict
     ) throws -> Int {
-        let floor =
-            try database.first("SELECT max(version_floor, 0) FROM bands WHERE id = ?", .integer(band)) {
-                $0.int64(0)
-            }
-            ?? 0
-        var changed: [(key: SampleKey, fields: DerivedFields, version: Int64)] = []
+        let (band, floor) = try versionFloor(ring: ring)
+        var changed: [(key: SampleKey, fields: DerivedFields, person: Int64?, version: Int64)] = []
         try database.query(
             """
-            SELECT key, value, recorded_at, band_time, tz_offset, clock_id, clock_reading, flags, version,
-                provenance, time_uncertain
+            SELECT key, value, recorded_at, band_time, tz_offset, clock_id, flags, version, time_uncertain,
+                time_bound, offset_source, person
             FROM samples WHERE key BETWEEN ? AND ? ORDER BY key
             """, .integer(SampleKey.lowest(ring: ring, seq: range.lowerBound)),
             .integer(SampleKey.highest(ring: ring, seq: range.upperBound))
         ) { row in
             let key = SampleKey(packed: row.int64(0))
             guard let type = SampleType(rawValue: key.type) else { return }
+            let person = row.optionalInt64(11)
             let before = DerivedFields(
-                recordedAt: Timestamp(milliseconds: row.int64(2)), offsetQuarterHours: row.optionalInt(4),
-                provenance: Provenance(rawValue: UInt8(truncatingIfNeeded: row.int64(9))) ?? .unknown,
-                timeUncertain: row.bool(10), clockReading: row.optionalInt64(6))
+                recordedAt: row.int64(2), bound: row.optionalInt64(9), isUncertain: row.bool(8),
+                offsetQuarterHours: row.optionalInt(4),
+                offsetSource: row.optionalInt(10).flatMap {
+                    OffsetSource(rawValue: UInt8(truncatingIfNeeded: $0))
+                },
+                wearer: try verdicts(person))
             var after = before
-            change(
+            try change(
                 &after,
                 BandFields(
                     type: type, seq: key.seq, value: row.int(1), bandTimeMilliseconds: row.int64(3),
                     clockID: UInt16(truncatingIfNeeded: row.int64(5)),
-                    flags: UInt8(truncatingIfNeeded: row.int64(7))))
-            if after != before { changed.append((key, after, max(floor, row.int64(8)) + 1)) }
+                    flags: UInt8(truncatingIfNeeded: row.int64(6))))
+            let wearer = try columns(after.wearer, person)
+            // "Nobody was ever named" and "nobody" differ on the wire only once.
+            if after.wearer == .unsaid, before.wearer != .unsaid { after.wearer = .nobody }
+            guard after != before else { return }
+            changed.append((key, after, wearer, max(floor, row.int64(7)) + 1))
         }
         var runs = SeqRuns()
-        for (key, fields, version) in changed {
-            try write(fields, version: version, to: key)
+        var days = DaySpans()
+        for (key, fields, person, version) in changed {
+            try write(fields, person: person, version: version, to: key)
             try release(key, now: now)
             runs.append(key.seq)
+            days.add(fields.recordedAt, seq: key.seq)
         }
         for run in runs.runs { try unconfirmed.add(ring: ring, run) }
-        if let highest = changed.map(\.version).max() {
-            try database.run(
-                "UPDATE bands SET version_used = max(version_used, ?2) WHERE id = ?1", .integer(band),
-                .integer(highest))
-        }
+        for (day, seqs) in days.spans { try DayTable(database: database).extend(ring: ring, day: day, seqs) }
+        if let highest = changed.map(\.version).max() { try noteUsed(highest, band: band) }
         return changed.count
     }
 
-    private func write(_ fields: DerivedFields, version: Int64, to key: SampleKey) throws(SQLiteError) {
+    /// The band of a ring, and the version above which its corrections start.
+    func versionFloor(ring: Int64) throws -> (band: Int64, floor: Int64) {
+        try database.first(
+            "SELECT bands.id, max(version_floor, 0) FROM rings JOIN bands ON bands.id = rings.band WHERE rings.id = ?",
+            .integer(ring)
+        ) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
+    }
+
+    func noteUsed(_ version: Int64, band: Int64) throws(SQLiteError) {
+        try database.run(
+            "UPDATE bands SET version_used = max(version_used, ?2) WHERE id = ?1", .integer(band),
+            .integer(version))
+    }
+
+    func write(
+        _ fields: DerivedFields, person: Int64?, version: Int64, to key: SampleKey
+    ) throws(SQLiteError) {
         try database.run(
             """
-            UPDATE samples SET recorded_at = ?2, tz_offset = ?3, provenance = ?4, time_uncertain = ?5,
-                clock_reading = ?6, version = ?7
+            UPDATE samples SET recorded_at = ?2, tz_offset = ?3, offset_source = ?4, time_uncertain = ?5,
+                time_bound = ?6, person = ?7, version = ?8
             WHERE key = ?1
-            """, .integer(key.packed), .integer(fields.recordedAt.milliseconds),
-            .optional(fields.offsetQuarterHours), .int(fields.provenance.rawValue),
-            .int(fields.timeUncertain ? 1 : 0), .optional(fields.clockReading), .integer(version))
+            """, .integer(key.packed), .integer(fields.recordedAt), .optional(fields.offsetQuarterHours),
+            .optional(fields.offsetSource?.rawValue), .int(fields.isUncertain ? 1 : 0),
+            .optional(fields.bound),
+            .optional(person), .integer(version))
     }
 
     /// A sample that the server refused gets another chance with its new fields.

@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import SQLite
+import Timekeeping
 
 /// The store's connection and everything that is prepared on it. Belongs to the `Store` actor.
 final class Engine {
@@ -9,6 +10,9 @@ final class Engine {
     let rings: RingTable
     let writer: ChunkWriter
     let corrections: Corrections
+    let times: TimeKeeper
+    let people: PersonTable
+    private let reviser: Reviser
     /// Band ids never change and are never reused, so they may be remembered.
     private var bandIDs: [DeviceID: Int64] = [:]
     /// The log was written and could not be synced: see `transaction`.
@@ -17,12 +21,17 @@ final class Engine {
     /// Pages in the log at which it is moved into the database: 4 MiB.
     private static let checkpointFrames = 1_000
 
-    init(_ database: Database) throws(SQLiteError) {
+    init(_ database: Database, zones: @escaping ZoneLookup) throws {
         self.database = database
         bands = BandTable(database: database)
-        writer = try ChunkWriter(database)
+        writer = try ChunkWriter(database, zones: zones)
         rings = writer.rings
+        times = writer.times
+        people = PersonTable(database: database)
         corrections = Corrections(database: database, unconfirmed: writer.unconfirmed, gaps: writer.gaps)
+        reviser = Reviser(
+            database: database, revisions: times.revisions, corrections: corrections, gaps: writer.gaps,
+            held: times.hold.held)
         database.disableAutomaticCheckpoints()
     }
 
@@ -69,6 +78,26 @@ final class Engine {
         let id = try bands.require(device)
         bandIDs[device] = id
         return id
+    }
+
+    // MARK: Times
+
+    /// One slice of what is stale, in the caller's transaction. Nil when nothing is; else how many samples changed.
+    func revise(now: Timestamp) throws -> Int? {
+        try reviser.step(context: context(ofRing:), now: now)
+    }
+
+    func context(ofRing ring: Int64) throws -> TimeContext? {
+        let band = try database.first("SELECT band FROM rings WHERE id = ?", .integer(ring)) { $0.int64(0) }
+        return try band.map { try times.context(ring: ring, band: $0) }
+    }
+
+    /// What the host's clock is worth now.
+    func note(_ stamp: HostStamp) throws {
+        try times.clocks.note(stamp)
+        times.forget()
+        if stamp.trust == .synchronised { try times.hold.hostTrusted() }
+        try times.revisions.hostClockNoted(boot: stamp.bootID)
     }
 
     // MARK: Rings

@@ -134,6 +134,21 @@ struct GapLedger {
         }
     }
 
+    /// The times of records beside gaps became better.
+    func refreshTimes(ring: Int64, _ seqs: ClosedRange<UInt32>) throws {
+        let reach = (seqs.lowerBound == 0 ? 0 : seqs.lowerBound - 1)...seqs.upperBound.nextSeq
+        let neighbours = NeighbourTimes(database: database, ring: ring)
+        for row in try touching(ring: ring, reach) where row.healedAt == nil {
+            let after = try neighbours.below(row.first) ?? row.after
+            let before = try row.last.flatMap { last in try neighbours.above(last) } ?? row.before
+            guard after != row.after || before != row.before else { continue }
+            try database.run(
+                "UPDATE gaps SET after = ?3, before = ?4, sent = 0 WHERE ring = ?1 AND first_seq = ?2",
+                .integer(ring), .int(row.first), .optional(after?.milliseconds),
+                .optional(before?.milliseconds))
+        }
+    }
+
     // MARK: What is missing
 
     /// The parts of `range` of which neither a sample is stored nor a gap is written.

@@ -9,6 +9,8 @@ struct MetaTable {
         case health
         /// When an earlier database was given up (`recover --start-empty`), ms; absent = never.
         case storageLostAt = "storage_lost_at"
+        /// How long samples have been held back for the host's clock, ms.
+        case holdUsed = "hold_used"
     }
 
     let database: Database

@@ -10,6 +10,8 @@ struct RingTable {
         var ring: RingID
         /// Up to 2^32, one above the highest seq.
         var nextSeq: Int64
+        /// As last read from Info; nil = never.
+        var newestSeq: UInt32?
         var rolledBack: Bool
         var afterLoss: Bool
         /// The lowest open question.
@@ -62,7 +64,8 @@ struct RingTable {
             """, .integer(band), .int(ring.rawValue), .integer(now.milliseconds),
             .int(storageLost && !hasSamples ? 1 : 0))
         return Row(
-            id: database.lastInsertedRowID, band: band, ring: ring, nextSeq: 1, rolledBack: false,
+            id: database.lastInsertedRowID, band: band, ring: ring, nextSeq: 1, newestSeq: nil,
+            rolledBack: false,
             afterLoss: storageLost && !hasSamples)
     }
 
@@ -101,7 +104,8 @@ struct RingTable {
         id, band, ring, next_seq, rolled_back_at IS NOT NULL, after_loss,
         (SELECT min(q.first_seq) FROM open_questions q WHERE q.ring = rings.id),
         (SELECT coalesce(g.last_seq, 4294967295) FROM gaps g WHERE g.ring = rings.id
-            ORDER BY g.first_seq DESC LIMIT 1)
+            ORDER BY g.first_seq DESC LIMIT 1),
+        newest_seq
         """
 
     private static func row(_ row: Statement) -> Row {
@@ -111,7 +115,7 @@ struct RingTable {
         return Row(
             id: row.int64(0), band: row.int64(1),
             ring: RingID(rawValue: UInt32(truncatingIfNeeded: row.int64(2))),
-            nextSeq: row.int64(3), rolledBack: row.bool(4), afterLoss: row.bool(5), firstQuestion: seq(6),
-            lastGapEnd: seq(7))
+            nextSeq: row.int64(3), newestSeq: seq(8), rolledBack: row.bool(4), afterLoss: row.bool(5),
+            firstQuestion: seq(6), lastGapEnd: seq(7))
     }
 }

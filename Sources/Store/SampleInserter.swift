@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import SQLite
+import Timekeeping
 
 /// The hot path: one prepared insert a record, integers only. Bindings survive a reset, so what seldom changes
 /// from one record to the next is bound only when it does.
@@ -16,68 +17,80 @@ final class SampleInserter {
     private let insert: Statement
     private let select: Statement
 
-    private var base: ClockBase?
-    private var offsetQuarterHours: Int8?
+    // What is bound already.
+    private var clockID: UInt16?
     private var flags: UInt8?
+    private var derived: DerivedFields?
+    private var person: Int64?
 
     init(_ database: Database) throws(SQLiteError) {
         self.database = database
         insert = try database.prepare(
             """
-            INSERT INTO samples (key, value, recorded_at, band_time, tz_offset, clock_id, clock_reading, flags,
-                version, provenance, time_uncertain)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, 1, ?9) ON CONFLICT DO NOTHING
+            INSERT INTO samples (key, value, recorded_at, band_time, tz_offset, clock_id, flags, version,
+                provenance, time_uncertain, time_bound, offset_source, person)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, 1, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING
             """)
         select = try database.prepare(
-            "SELECT value, band_time, tz_offset, clock_id, flags, version FROM samples WHERE key = ?")
+            "SELECT value, band_time, clock_id, flags, iif(offset_source = 0, tz_offset, NULL) FROM samples WHERE key = ?"
+        )
     }
 
-    /// Stores a record without a content fault, or compares it with what is stored under its key.
+    /// Stores a record without a content fault, or compares it with what is stored under its key. `person` is the value
+    /// of that column.
     @inline(__always)
-    func insert(_ record: HistoryRecord, ring: Int64, base: ClockBase, now: Timestamp) throws -> Outcome {
+    func insert(
+        _ timed: TimedRecord, ring: Int64, derived: DerivedFields, person: Int64?, now: Timestamp
+    ) throws -> Outcome {
+        let record = timed.record
         let key = SampleKey(ring: ring, seq: record.seq, type: record.type)
-        let bandTime = record.bandTimeMilliseconds
-        if base != self.base { try bind(base) }
-        if record.offsetQuarterHours != offsetQuarterHours { try bind(offset: record.offsetQuarterHours) }
+        if timed.clockID != clockID {
+            clockID = nil
+            try insert.bind(6, Int64(timed.clockID))
+            clockID = timed.clockID
+        }
         if record.flags != flags {
-            try insert.bind(8, Int64(record.flags))
+            flags = nil
+            try insert.bind(7, Int64(record.flags))
             flags = record.flags
         }
+        try bind(derived, person: person)
         try insert.bind(1, key.packed)
         try insert.bind(2, Int64(record.value))
-        try insert.bind(3, bandTime + base.offset)
-        try insert.bind(4, bandTime)
+        try insert.bind(3, derived.recordedAt)
+        try insert.bind(4, record.bandTimeMilliseconds)
         try insert.run()
         if database.changes == 1 { return .stored }
-        return try compare(record, key: key, base: base, now: now)
+        return try compare(timed, key: key, derived: derived, person: person, now: now)
     }
 
-    private func bind(_ base: ClockBase) throws(SQLiteError) {
+    private func bind(_ fields: DerivedFields, person: Int64?) throws(SQLiteError) {
+        let bound = derived
         // Forgotten first: half of it may be bound when an error is thrown.
-        self.base = nil
-        try insert.bind(6, Int64(base.clockID))
-        if let reading = base.reading { try insert.bind(7, reading) } else { try insert.bindNull(7) }
-        try insert.bind(9, base.uncertain ? 1 : 0)
-        self.base = base
-    }
-
-    private func bind(offset: Int8) throws(SQLiteError) {
-        offsetQuarterHours = nil
-        if offset == HistoryRecord.unknownOffset {
-            try insert.bindNull(5)
-        } else {
-            try insert.bind(5, Int64(offset))
+        derived = nil
+        if bound == nil || bound?.offsetQuarterHours != fields.offsetQuarterHours {
+            try insert.bind(5, optional: fields.offsetQuarterHours.map(Int64.init))
         }
-        offsetQuarterHours = offset
+        if bound == nil || bound?.isUncertain != fields.isUncertain {
+            try insert.bind(8, fields.isUncertain ? 1 : 0)
+        }
+        if bound == nil || bound?.bound != fields.bound { try insert.bind(9, optional: fields.bound) }
+        if bound == nil || bound?.offsetSource != fields.offsetSource {
+            try insert.bind(10, optional: (fields.offsetSource?.rawValue).map(Int64.init))
+        }
+        if bound == nil || self.person != person { try insert.bind(11, optional: person) }
+        self.person = person
+        derived = fields
     }
 
     // MARK: A key that is known
 
     /// Nothing is taken for known by its number alone: equal in all that the band gave, or a conflict.
     private func compare(
-        _ record: HistoryRecord, key: SampleKey, base: ClockBase, now: Timestamp
+        _ timed: TimedRecord, key: SampleKey, derived: DerivedFields, person: Int64?, now: Timestamp
     ) throws -> Outcome {
-        let offset: Int64? =
+        let record = timed.record
+        let offset =
             record.offsetQuarterHours == HistoryRecord.unknownOffset ? nil : Int64(record.offsetQuarterHours)
         let isEqual: Bool
         do {
@@ -86,28 +99,27 @@ final class SampleInserter {
             guard try select.step() else { return .duplicate }
             isEqual =
                 select.int64(0) == Int64(record.value) && select.int64(1) == record.bandTimeMilliseconds
-                && select.int64(3) == Int64(base.clockID) && select.int64(4) == Int64(record.flags)
-                // A higher version may have another offset: it is a derived field (ingest API 1).
-                && (select.int64(5) > 1 || select.optionalInt64(2) == offset)
+                && select.int64(2) == Int64(timed.clockID) && select.int64(3) == Int64(record.flags)
+                && select.optionalInt64(4) == offset
         }
         if isEqual { return .duplicate }
         let known = try database.first(
             """
-            SELECT 1 FROM conflicts WHERE key = ? AND value = ? AND band_time = ? AND tz_offset IS ?
-                AND clock_id = ? AND flags = ?
+            SELECT 1 FROM conflicts WHERE key = ? AND value = ? AND band_time = ? AND clock_id = ? AND flags = ?
+                AND iif(offset_source = 0, tz_offset, NULL) IS ?
             """, .integer(key.packed), .int(record.value), .integer(record.bandTimeMilliseconds),
-            .optional(offset), .int(base.clockID), .int(record.flags)
+            .int(timed.clockID), .int(record.flags), .optional(offset)
         ) { _ in true }
         if known != nil { return .duplicate }
         try database.run(
             """
-            INSERT INTO conflicts (key, value, recorded_at, band_time, tz_offset, clock_id, clock_reading, flags,
-                version, provenance, time_uncertain, noted_at, state)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 1, ?, ?, 0)
-            """, .integer(key.packed), .int(record.value),
-            .integer(record.bandTimeMilliseconds + base.offset), .integer(record.bandTimeMilliseconds),
-            .optional(offset), .int(base.clockID), .optional(base.reading), .int(record.flags),
-            .int(base.uncertain ? 1 : 0), .integer(now.milliseconds))
+            INSERT INTO conflicts (key, value, recorded_at, band_time, tz_offset, clock_id, flags, version,
+                provenance, time_uncertain, time_bound, offset_source, person, noted_at, state)
+            VALUES (?, ?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, 0)
+            """, .integer(key.packed), .int(record.value), .integer(derived.recordedAt),
+            .integer(record.bandTimeMilliseconds), .optional(derived.offsetQuarterHours), .int(timed.clockID),
+            .int(record.flags), .int(derived.isUncertain ? 1 : 0), .optional(derived.bound),
+            .optional(derived.offsetSource?.rawValue), .optional(person), .integer(now.milliseconds))
         return .conflict
     }
 }

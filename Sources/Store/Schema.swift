@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID = 0x4246_6777
     static let fileName = "gateway.db"
     /// `migrations[n]` leads from `user_version` n to n + 1.
-    static let migrations = [migration1]
+    static let migrations = [migration1, migration2]
     static var version: Int { migrations.count }
 
     private static let migration1 = """
@@ -177,5 +177,105 @@ enum Schema {
             remedy TEXT NOT NULL,
             since INTEGER NOT NULL
         ) STRICT;
+        """
+    /// Times that can be trusted, and who wore the band.
+    private static let migration2 = """
+        ALTER TABLE clock_readings ADD COLUMN newest_seq INTEGER;  -- the band's newest record then; NULL = not known
+        ALTER TABLE clock_readings ADD COLUMN newest_age INTEGER NOT NULL DEFAULT 0; -- ms between that look and the reading
+        ALTER TABLE clock_readings ADD COLUMN host_trust INTEGER NOT NULL DEFAULT 1; -- see HostTrust
+        ALTER TABLE clock_readings ADD COLUMN host_bound INTEGER NOT NULL DEFAULT 0; -- ms, error of the host's wall clock
+        -- 1 = it and the one before it show that the clock does not keep time
+        ALTER TABLE clock_readings ADD COLUMN contradicts INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX clock_readings_by_seq ON clock_readings (ring, newest_seq, id);
+
+        -- What the host's wall clock was worth at a moment of a boot, where that was worth writing down.
+        CREATE TABLE host_anchors (
+            id INTEGER PRIMARY KEY,
+            boot_id TEXT NOT NULL,
+            monotonic INTEGER NOT NULL,     -- ms of CLOCK_BOOTTIME
+            wall INTEGER NOT NULL,
+            bound INTEGER NOT NULL          -- ms
+        ) STRICT;
+        CREATE INDEX host_anchors_by_boot ON host_anchors (boot_id, monotonic);
+        CREATE INDEX clock_readings_by_boot ON clock_readings (boot_id, ring, id);
+
+        -- What of a ring was timed by one clock_id.
+        CREATE TABLE clock_spans (
+            ring INTEGER NOT NULL REFERENCES rings (id),
+            clock_id INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            first_band_time INTEGER NOT NULL, -- the lowest and the highest band time
+            last_band_time INTEGER NOT NULL,
+            PRIMARY KEY (ring, clock_id)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO clock_spans SELECT key >> 40, clock_id, min(key >> 8 & 4294967295), max(key >> 8 & 4294967295),
+            min(band_time), max(band_time) FROM samples GROUP BY 1, 2;
+
+        -- For each UTC day the seqs between which all its samples lie. Samples have no index by time.
+        CREATE TABLE days (
+            ring INTEGER NOT NULL REFERENCES rings (id),
+            day INTEGER NOT NULL,           -- since 1970-01-01, of recorded_at
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, day)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO days SELECT key >> 40, (recorded_at - (recorded_at % 86400000 + 86400000) % 86400000) / 86400000,
+            min(key >> 8 & 4294967295), max(key >> 8 & 4294967295) FROM samples GROUP BY 1, 2;
+
+        ALTER TABLE samples ADD COLUMN time_bound INTEGER;    -- ms; NULL = not known
+        ALTER TABLE samples ADD COLUMN offset_source INTEGER; -- see OffsetSource; NULL = no offset
+        ALTER TABLE samples ADD COLUMN person INTEGER;        -- see PersonColumn
+        UPDATE samples SET time_bound = (SELECT bound FROM clock_readings r WHERE r.id = clock_reading)
+            WHERE NOT time_uncertain;
+        UPDATE samples SET offset_source = 0 WHERE tz_offset IS NOT NULL;
+        ALTER TABLE samples DROP COLUMN clock_reading;
+        -- Those whose time may touch a border that is far from it.
+        CREATE INDEX samples_vague ON samples (key) WHERE time_uncertain OR time_bound > 43200000;
+        CREATE INDEX samples_undecided ON samples (key) WHERE person = -1;
+        ALTER TABLE conflicts ADD COLUMN time_bound INTEGER;
+        ALTER TABLE conflicts ADD COLUMN offset_source INTEGER;
+        ALTER TABLE conflicts ADD COLUMN person INTEGER;
+        ALTER TABLE conflicts DROP COLUMN clock_reading;
+
+        -- Seqs whose derived fields have to be derived again.
+        CREATE TABLE stale (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO stale SELECT DISTINCT ring, first_seq, last_seq FROM uncertain;
+        DROP TABLE uncertain;
+
+        -- Seqs that are not offered to the upload before the host's clock can be trusted.
+        CREATE TABLE held (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE persons (
+            id INTEGER PRIMARY KEY,
+            person TEXT NOT NULL UNIQUE,    -- opaque id of the account
+            name TEXT UNIQUE,               -- for people here; NULL = known from the server alone
+            shares_name INTEGER NOT NULL,   -- 1 = the server gets the name
+            sent INTEGER NOT NULL           -- 1 = the server has this person as it is
+        ) STRICT;
+        CREATE TABLE zone_stays (
+            person INTEGER NOT NULL,        -- persons.id; 0 = this host
+            from_time INTEGER NOT NULL,
+            zone TEXT NOT NULL,             -- IANA name
+            PRIMARY KEY (person, from_time)
+        ) STRICT, WITHOUT ROWID;
+        -- Disjoint for one band.
+        CREATE TABLE assignments (
+            band INTEGER NOT NULL REFERENCES bands (id),
+            from_time INTEGER NOT NULL,
+            to_time INTEGER,                -- exclusive; NULL = open
+            person INTEGER NOT NULL REFERENCES persons (id),
+            PRIMARY KEY (band, from_time)
+        ) STRICT, WITHOUT ROWID;
         """
 }

@@ -1,6 +1,6 @@
 import SQLite
 
-/// The table `unconfirmed`: disjoint, never adjacent ranges of seqs for each ring.
+/// A table of disjoint, never adjacent ranges of seqs for each ring.
 struct SeqIntervals {
     private let touching: Statement
     private let insert: Statement
@@ -10,9 +10,18 @@ struct SeqIntervals {
     private let append: Statement
     private let database: Database
 
-    init(_ database: Database) throws(SQLiteError) {
+    enum Table: String {
+        /// What the server has not confirmed.
+        case unconfirmed
+        /// What has to be derived again.
+        case stale
+        /// What waits for a host clock that can be trusted.
+        case held
+    }
+
+    init(_ database: Database, _ table: Table = .unconfirmed) throws(SQLiteError) {
         self.database = database
-        let name = "unconfirmed"
+        let name = table.rawValue
         append = try database.prepare(
             "UPDATE \(name) SET last_seq = ?4 WHERE ring = ?1 AND first_seq = ?2 AND last_seq = ?3")
         touching = try database.prepare(

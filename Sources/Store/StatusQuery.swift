@@ -36,12 +36,14 @@ struct StatusQuery {
         }
     }
 
-    /// Stored samples that the server has not confirmed, held ones and conflicts to be sent included.
+    /// Stored samples that the server has not confirmed, held ones (for consent, for the host's clock) and conflicts to be sent included.
     func pending(band: Int64) throws -> Int {
         try count(
             """
             SELECT
                 (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM unconfirmed
+                    WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
+                + (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM held
                     WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
                 + (SELECT count(*) FROM conflicts WHERE state = 0
                     AND key >> 40 IN (SELECT id FROM rings WHERE band = ?1))

@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import SQLite
+import Timekeeping
 
 /// The gateway's durable state, and the only writer for the sync. What a method returned for is on the medium.
 ///
@@ -18,6 +19,9 @@ public actor Store {
     /// nothing is acked; the next `open` checks the file and sets it aside.
     private var damage: StoreError?
     private var lastHealthWrite: ContinuousClock.Instant?
+    private var isRevising = false
+    /// Told when times, offsets or wearers of stored samples changed, which then have to go up.
+    private var revised: @Sendable () -> Void = {}
     /// Writes of the health check are this far apart: a write for each watchdog ping would wear an SD card.
     private static let healthWriteInterval: Duration = .seconds(60)
 
@@ -32,25 +36,28 @@ public actor Store {
     ///
     /// A damaged database is set aside, and from then on this throws `.corrupt` until it was restored or
     /// `StoreRecovery.startEmpty` was called.
+    /// `zones` looks IANA zones up for samples whose band does not know where it was.
     public static func open(
-        directory: String, now: @escaping @Sendable () -> Timestamp
+        directory: String, zones: @escaping ZoneLookup = { _, _ in nil },
+        now: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> Store {
-        try open(directory: directory, vfs: nil, now: now)
+        try open(directory: directory, vfs: nil, zones: zones, now: now)
     }
 
     static func open(
-        directory: String, vfs: String?, now: @escaping @Sendable () -> Timestamp
+        directory: String, vfs: String?, zones: @escaping ZoneLookup = { _, _ in nil },
+        now: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> Store {
         let opening = DatabaseOpening(directory: StateDirectory(path: directory), vfs: vfs)
-        let engine = try makeEngine(opening, now: now())
+        let engine = try makeEngine(opening, zones, now: now())
         return Store(engine, path: opening.directory.databasePath, now: now)
     }
 
-    private static func makeEngine(_ opening: DatabaseOpening, now: Timestamp) throws(StoreError)
-        -> sending Engine
-    {
+    private static func makeEngine(
+        _ opening: DatabaseOpening, _ zones: @escaping ZoneLookup, now: Timestamp
+    ) throws(StoreError) -> sending Engine {
         let database = try opening.openStore(now: now)
-        return try storing("open the database", database.path) { try Engine(database) }
+        return try storing("open the database", database.path) { try Engine(database, zones: zones) }
     }
 
     /// Ends cleanly: the log is moved into the database file. Every later call throws `.closed`.
@@ -148,6 +155,8 @@ public actor Store {
         try write("rewind a ring") { engine, now in
             let row = try engine.rings.findOrInsert(band: try engine.bands.require(device), ring, now: now)
             try engine.rings.rollBack(ring: row.id, to: max(1, seq), now: now)
+            try engine.times.clocks.forgetOrder(ring: row.id)
+            engine.times.forget()
         }
     }
 
@@ -205,8 +214,14 @@ public actor Store {
     ) throws(StoreError) -> Int {
         try write("correct samples") { engine, now in
             let band = try engine.bands.require(device)
-            guard let row = try engine.rings.find(band: band, ring) else { return 0 }
-            return try engine.corrections.apply(ring: row.id, band: band, seqs, now: now, change)
+            guard let row = try engine.rings.find(band: band, ring),
+                let context = try engine.context(ofRing: row.id)
+            else { return 0 }
+            return try engine.corrections.apply(ring: row.id, seqs, now: now, change) {
+                try context.column($0, published: $1)
+            } verdicts: {
+                try context.verdict($0)
+            }
         }
     }
 
@@ -225,7 +240,7 @@ public actor Store {
 
     // MARK: Helpers
 
-    private func read<Value>(_ operation: String, _ body: (Engine) throws -> Value) throws(StoreError)
+    func read<Value>(_ operation: String, _ body: (Engine) throws -> Value) throws(StoreError)
         -> Value
     {
         let engine = try engine(operation)
@@ -233,7 +248,7 @@ public actor Store {
     }
 
     /// One durable transaction.
-    private func write<Value>(
+    func write<Value>(
         _ operation: String, _ body: (Engine, Timestamp) throws -> Value
     ) throws(StoreError) -> Value {
         let engine = try engine(operation)
@@ -241,6 +256,10 @@ public actor Store {
         let value = try noting(operation) { try engine.transaction { try body(engine, time) } }
         // After the return, so that the ack does not wait for it.
         if engine.wantsCheckpoint { Task { self.checkpoint() } }
+        if engine.times.revisions.mayBePending, !isRevising {
+            isRevising = true
+            Task { self.revise() }
+        }
         return value
     }
 
@@ -252,6 +271,39 @@ public actor Store {
             if error.kind == .corrupt { damage = error }
             throw error
         }
+    }
+
+    /// A slice at a time, so that commits of the sync come in between.
+    private func revise() {
+        defer { isRevising = false }
+        do {
+            guard let changed = try reviseSlice() else { return }
+            if changed > 0 { revised() }
+        } catch {
+            // What is stale stays marked; the next write tries again.
+            return
+        }
+        isRevising = false
+        // Goes on by way of `write`'s own look at what is pending.
+        Task { self.continueRevising() }
+    }
+
+    private func continueRevising() {
+        guard !isRevising else { return }
+        isRevising = true
+        revise()
+    }
+
+    private func reviseSlice() throws(StoreError) -> Int? {
+        try write("derive samples again") { engine, now in try engine.revise(now: now) }
+    }
+
+    /// Called when times, offsets or wearers of stored samples changed.
+    public func onRevision(_ revised: @escaping @Sendable () -> Void) { self.revised = revised }
+
+    /// Derives all that is stale again before it returns. The store does so by itself; this is for who can't wait.
+    public func settle() throws(StoreError) {
+        while try reviseSlice() != nil {}
     }
 
     private func checkpoint() {

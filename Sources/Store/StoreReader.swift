@@ -5,7 +5,7 @@ import SQLite
 /// Reads the gateway's database without ever writing to it, with the daemon running or stopped.
 public final class StoreReader {
     public let path: String
-    private let database: Database
+    let database: Database
 
     public convenience init(directory: String) throws(StoreError) {
         try self.init(directory: directory, vfs: nil)
@@ -47,7 +47,7 @@ public final class StoreReader {
 
     // MARK: Helpers
 
-    private func rings(of device: DeviceID?) throws -> [OutboxSelection.Ring] {
+    func rings(of device: DeviceID?) throws -> [OutboxSelection.Ring] {
         try database.all(
             """
             SELECT rings.id, rings.ring, device FROM rings JOIN bands ON bands.id = rings.band

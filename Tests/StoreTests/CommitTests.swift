@@ -28,7 +28,7 @@ import Testing
                     device: device, ring: StoreFixture.ring, type: .heartRate, seq: 1, value: 61,
                     recordedAt: Timestamp(milliseconds: bandTime + StoreFixture.offset), offsetMinutes: 330,
                     version: 1, provenance: .device, bandTimeMilliseconds: bandTime, clockID: 3, flags: 1,
-                    timeUncertain: false, timeBoundMilliseconds: 40))
+                    timeUncertain: false, timeBoundMilliseconds: 340, offsetSource: .band))
         #expect(try await store.progress(of: device, info: info(1, 15)).nextSeq == 16)
     }
 

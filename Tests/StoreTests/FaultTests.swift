@@ -122,7 +122,8 @@ import Testing
             try await store.answer(question, with: [.gap(gap(1, 10))])
             try await store.rewind(device, ring: ring, to: 5)
             _ = try await store.recordFailedTry(device, ring: ring, seq: 5, unreadable: true, connection: 1)
-            try await store.correct(device, ring: ring, 11...11) { fields, _ in fields.provenance = .user }
+            try await store.correct(device, ring: ring, 11...11) { fields, _ in fields.offsetQuarterHours = 8
+            }
             if let batch = try outbox.nextBatch() {
                 try outbox.quarantine(batch.items, of: batch, code: "bad_time", message: "")
                 try outbox.confirm(batch.items, of: batch)

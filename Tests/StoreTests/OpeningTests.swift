@@ -145,7 +145,7 @@ import Testing
         #expect(
             await isStoreError(.corrupt) {
                 try await store.correct(device, ring: StoreFixture.ring, 1...2_000) { fields, _ in
-                    fields.provenance = .user
+                    fields.offsetQuarterHours = 8
                 }
             })
         #expect(await isStoreError(.corrupt) { try await store.checkHealth() })

@@ -158,7 +158,7 @@ private struct Life {
         let first = UInt32.random(in: 1...model.next, using: &random)
         model.correct(first...(first + 5))
         try await store.correct(device, ring: ring, first...(first + 5)) { fields, _ in
-            fields.recordedAt = Timestamp(milliseconds: fields.recordedAt.milliseconds + 1)
+            fields.recordedAt += 1
         }
         return "correct from \(first)"
     }

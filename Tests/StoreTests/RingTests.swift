@@ -73,7 +73,7 @@ import Testing
         #expect(try await store.applyServerState(device, ring: ring, completeThrough: 50, maxVersion: 4))
         #expect(try await store.progress(of: device, info: info(1, 60)).nextSeq == 51)
         let changed = try await store.correct(device, ring: ring, 2...3) { fields, _ in
-            fields.recordedAt = Timestamp(milliseconds: fields.recordedAt.milliseconds + 1)
+            fields.recordedAt += 1
         }
         #expect(changed == 2)
         #expect(try fixture.samples().map(\.version) == [1, 5, 5, 1, 1, 1, 1, 1, 1, 1])

@@ -31,10 +31,7 @@ struct StoreModel {
             if record.contentFault != nil {
                 raw.insert(record)
             } else if let known = stored[key] {
-                var equal = record
-                // A corrected row no longer tells which offset the band gave: a derived field.
-                if versions[key, default: 1] > 1 { equal.offsetQuarterHours = known.offsetQuarterHours }
-                if known != equal, conflicts.insert(record).inserted { unsentConflicts.insert(record) }
+                if known != record, conflicts.insert(record).inserted { unsentConflicts.insert(record) }
             } else {
                 stored[key] = record
                 versions[key] = 1

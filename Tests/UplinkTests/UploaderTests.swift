@@ -219,7 +219,7 @@ import Testing
         gateway.uploader.start()
         #expect(await eventually { model.contents.value.samples.count == 20 })
         let changed = try await gateway.store.correct(deviceA, ring: ring, 5...6) { fields, _ in
-            fields.recordedAt.milliseconds += 1000
+            fields.recordedAt += 1000
         }
         #expect(changed == 2)
         isHeld.change { $0 = false }

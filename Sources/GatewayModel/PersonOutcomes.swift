@@ -1,0 +1,10 @@
+/// What became of `assign`. Anything but `done` changed nothing.
+public enum AssignOutcome: Equatable, Sendable {
+    case done
+    /// Two people can't wear one band at the same time.
+    case overlaps(Assignment)
+    case unknownPerson
+    case unknownBand
+    /// `to` is not after `from`.
+    case emptyInterval
+}

@@ -1,0 +1,144 @@
+import GatewayModel
+import SQLite
+
+/// How `samples.person` says who wore the band.
+enum PersonColumn {
+    /// NULL: nobody was ever named.
+    /// The sample's time bound touches a border between two wearers.
+    static let undecided: Int64 = -1
+    static let nobody: Int64 = 0
+}
+
+/// Persons, where they were, and which band they wore when.
+struct PersonTable {
+    let database: Database
+
+    /// `zone_stays.person` of the host itself.
+    static let host: Int64 = 0
+
+    // MARK: Persons
+
+    /// False when the id or the name is taken.
+    func add(_ person: Person) throws -> Bool {
+        let taken = try database.first(
+            "SELECT 1 FROM persons WHERE name = ?1 OR (person = ?2 AND name IS NOT NULL)", .text(person.name),
+            .text(person.id.text)
+        ) { _ in true }
+        guard taken == nil else { return false }
+        try database.run(
+            """
+            INSERT INTO persons (person, name, shares_name, sent) VALUES (?1, ?2, ?3, 0)
+            ON CONFLICT (person) DO UPDATE SET name = excluded.name, shares_name = excluded.shares_name, sent = 0
+            """, .text(person.id.text), .text(person.name), .int(person.sharesName ? 1 : 0))
+        for stay in person.zones { try setZone(stay, of: require(person.id)) }
+        return true
+    }
+
+    /// Makes a person known who is only named by samples.
+    func require(_ person: PersonID) throws -> Int64 {
+        if let id = try id(of: person) { return id }
+        try database.run(
+            "INSERT INTO persons (person, name, shares_name, sent) VALUES (?, NULL, 0, 1)", .text(person.text)
+        )
+        return database.lastInsertedRowID
+    }
+
+    func id(of person: PersonID) throws -> Int64? {
+        try database.first("SELECT id FROM persons WHERE person = ?", .text(person.text)) { $0.int64(0) }
+    }
+
+    func person(_ id: Int64) throws -> PersonID? {
+        try database.first("SELECT person FROM persons WHERE id = ?", .integer(id)) { PersonID($0.text(0)) }
+            ?? nil
+    }
+
+    /// Those that have a name here, by name.
+    func all(unsentOnly: Bool = false) throws -> [Person] {
+        let rows = try database.all(
+            """
+            SELECT id, person, name, shares_name FROM persons WHERE name IS NOT NULL AND (NOT ?1 OR NOT sent)
+            ORDER BY name
+            """, .int(unsentOnly ? 1 : 0)
+        ) { row in
+            PersonID(row.text(1)).map {
+                (row.int64(0), Person(id: $0, name: row.text(2), sharesName: row.bool(3)))
+            }
+        }
+        return try rows.compactMap { $0 }.map { id, person in
+            var person = person
+            person.zones = try zones(of: id)
+            return person
+        }
+    }
+
+    /// The server has the person as given, unless it was changed here meanwhile.
+    func markSent(_ person: Person) throws {
+        guard let id = try id(of: person.id), try zones(of: id) == person.zones else { return }
+        try database.run("UPDATE persons SET sent = 1 WHERE id = ?", .integer(id))
+    }
+
+    // MARK: Zones
+
+    func zones(of person: Int64) throws -> [ZoneStay] {
+        try database.all(
+            "SELECT zone, from_time FROM zone_stays WHERE person = ? ORDER BY from_time", .integer(person)
+        ) { ZoneStay(zone: $0.text(0), from: Timestamp(milliseconds: $0.int64(1))) }
+    }
+
+    /// Replaces a stay with the same beginning.
+    func setZone(_ stay: ZoneStay, of person: Int64) throws(SQLiteError) {
+        try database.run(
+            """
+            INSERT INTO zone_stays (person, from_time, zone) VALUES (?, ?, ?)
+            ON CONFLICT DO UPDATE SET zone = excluded.zone
+            """, .integer(person), .integer(stay.from.milliseconds), .text(stay.zone))
+        try markChanged(person)
+    }
+
+    /// False when no stay begins then.
+    func removeZone(from: Timestamp, of person: Int64) throws(SQLiteError) -> Bool {
+        try database.run(
+            "DELETE FROM zone_stays WHERE person = ? AND from_time = ?", .integer(person),
+            .integer(from.milliseconds))
+        guard database.changes > 0 else { return false }
+        try markChanged(person)
+        return true
+    }
+
+    private func markChanged(_ person: Int64) throws(SQLiteError) {
+        try database.run("UPDATE persons SET sent = 0 WHERE id = ?", .integer(person))
+    }
+
+    // MARK: Assignments
+
+    /// By band and beginning; nil = of every band.
+    func assignments(band: Int64? = nil) throws -> [Assignment] {
+        try database.all(
+            """
+            SELECT device, persons.person, from_time, to_time FROM assignments a
+            JOIN bands ON bands.id = a.band JOIN persons ON persons.id = a.person
+            WHERE ?1 IS NULL OR a.band = ?1 ORDER BY device, from_time
+            """, .optional(band)
+        ) { row -> Assignment? in
+            guard let device = DeviceID(row.text(0)), let person = PersonID(row.text(1)) else { return nil }
+            return Assignment(
+                device: device, person: person, from: Timestamp(milliseconds: row.int64(2)),
+                to: row.optionalInt64(3).map { Timestamp(milliseconds: $0) })
+        }.compactMap { $0 }
+    }
+
+    func put(_ assignment: Assignment, band: Int64, person: Int64) throws(SQLiteError) {
+        try database.run(
+            """
+            INSERT INTO assignments (band, from_time, to_time, person) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET to_time = excluded.to_time, person = excluded.person
+            """, .integer(band), .integer(assignment.from.milliseconds),
+            .optional(assignment.to?.milliseconds), .integer(person))
+    }
+
+    func remove(from: Timestamp, band: Int64) throws(SQLiteError) {
+        try database.run(
+            "DELETE FROM assignments WHERE band = ? AND from_time = ?", .integer(band),
+            .integer(from.milliseconds))
+    }
+}
