@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 // The kernel's struct mmsghdr, which glibc shows to GNU sources only.
@@ -30,4 +31,12 @@ int ioctl(int descriptor, unsigned long request, ...);
 static inline int linux_bytes_waiting(int socket) {
     int count = 0;
     return ioctl(socket, 0x541B, &count) == 0 ? count : 0;
+}
+
+// adjtimex(2), asking only: 1 = the kernel counts its wall clock as disciplined. `max_error` in microseconds.
+static inline int linux_clock_is_synchronised(long *max_error) {
+    struct timex state = {.modes = 0};
+    int result = adjtimex(&state);
+    *max_error = state.maxerror;
+    return result >= 0 && result != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
 }
