@@ -19,6 +19,7 @@ let systemLibraries: [Target] = [
     system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     system("CINI", pkgConfig: "inih", package: "libinih-dev"),
+    system("CGLib", pkgConfig: "glib-2.0", package: "libglib2.0-dev"),
 ]
 
 // MARK: helpers: every target of a kind gets the same settings
@@ -48,6 +49,7 @@ let wrappers: [Target] = [
     library("HTTPServer", ["Locking", "CMicrohttpd"]),
     library("Compression", ["CZlib"]),
     library("INIFile", ["CINI"]),
+    library("TimeZones", ["CGLib"]),
 ]
 
 let decisions: [Target] = [
@@ -57,7 +59,9 @@ let decisions: [Target] = [
     library("Timekeeping", ["GatewayModel"]),
     library("BandModel", ["BandProfile"]),
     library("BlueZModel", ["BandProfile"]),
-    library("IngestAPI"),
+    library("CivilTime"),
+    library("IngestAPI", ["CivilTime"]),
+    library("Trends", ["CivilTime", "IngestAPI"]),
     library("UploadDecisions", ["IngestAPI"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel"]),
     library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI"]),
@@ -72,6 +76,7 @@ let adapters: [Target] = [
     library("IngestService", ["Locking", "HTTPServer", "Compression", "SQLite", "IngestAPI"]),
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
+    library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
     library(
         "Gateway",
         [
@@ -103,7 +108,9 @@ let unitTests: [Target] = [
     tests("TimekeepingTests", ["Timekeeping", "GatewayModel"]),
     tests("BandModelTests", ["BandModel", "BandProfile"]),
     tests("BlueZModelTests", ["BlueZModel"]),
-    tests("IngestAPITests", ["IngestAPI", "BandProfile"]),
+    tests("CivilTimeTests", ["CivilTime"]),
+    tests("IngestAPITests", ["IngestAPI", "CivilTime", "BandProfile"]),
+    tests("TrendsTests", ["Trends", "CivilTime", "IngestAPI"]),
     tests("UploadDecisionsTests", ["UploadDecisions", "IngestAPI"]),
     tests("GatewayConfigurationTests", ["GatewayConfiguration", "INIFile", "BandProfile", "GatewayModel"]),
     tests("SQLiteTests", ["SQLite"]),
@@ -144,6 +151,8 @@ let systemTests: [Target] = [
         ]),
     tests("BandSimulatorSystemTests", ["BusTestSupport", "Locking", "BandSimulator", "DBus"]),
     tests("BlueZSystemTests", ["BusTestSupport", "Locking", "BlueZ", "BandSimulator", "DBus"]),
+    // Against the zone database of this machine, read by Python.
+    tests("TimeZoneSystemTests", ["ZoneDatabase", "TimeZones", "Trends", "CivilTime", "IngestAPI"]),
 ]
 
 let package = Package(

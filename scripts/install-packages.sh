@@ -11,6 +11,7 @@ set -euo pipefail
 libraries=(
     dbus-1:libdbus-1-dev bluez:libbluetooth-dev sqlite3:libsqlite3-dev libsystemd:libsystemd-dev
     libcurl:libcurl4-openssl-dev libmicrohttpd:libmicrohttpd-dev zlib:zlib1g-dev inih:libinih-dev
+    glib-2.0:libglib2.0-dev
 )
 # The Swift libraries that go into the programs are partly C++.
 commands=(pkg-config:pkg-config g++:g++)
@@ -26,6 +27,8 @@ case ${1:-build} in
 esac
 
 missing=()
+# The zones of the wearers; GLib reads them.
+[ -e "${TZDIR:-/usr/share/zoneinfo}/Europe/London" ] || missing+=(tzdata)
 for entry in "${commands[@]}"; do
     command -v "${entry%%:*}" >/dev/null || missing+=("${entry#*:}")
 done

@@ -1,3 +1,5 @@
+import CivilTime
+
 /// An instant of the ingest API: RFC 3339 in UTC with milliseconds on the wire.
 ///
 /// Reading accepts any UTC offset and a fraction of any length; writing gives `2026-10-27T05:31:00.000Z`.
@@ -22,9 +24,7 @@ public struct APITime: Hashable, Comparable, Sendable {
     public var day: String { String(description.prefix(10)) }
 
     /// Days since 1970-01-01, rounded down.
-    public var dayNumber: Int64 { floorDivide(milliseconds, Self.millisecondsPerDay).quotient }
-
-    static let millisecondsPerDay: Int64 = 86_400_000
+    public var dayNumber: Int64 { floorDivide(milliseconds, millisecondsPerDay).quotient }
 }
 
 // MARK: reading
@@ -43,7 +43,7 @@ extension APITime {
             (1...12).contains(month), (1...daysIn(month: month, year: year)).contains(day),
             hour < 24, minute < 60, second <= 60
         else { return nil }
-        let days = daysSinceEpoch(year: year, month: month, day: day)
+        let days = Int64(CivilDate(year: year, month: month, day: day).days)
         let minutes = days * 1440 + Int64(hour * 60 + minute - offset)
         // A leap second ends a UTC day and nothing else. It has no number of its own in Unix time: it is taken
         // for the second after it.
@@ -116,8 +116,8 @@ private struct DigitReader {
 
 extension APITime: CustomStringConvertible {
     public var description: String {
-        let (days, rest) = floorDivide(milliseconds, Self.millisecondsPerDay)
-        let date = civilDate(daysSinceEpoch: days)
+        let (days, rest) = floorDivide(milliseconds, millisecondsPerDay)
+        let date = CivilDate(days: Int(days))
         var text: [UInt8] = []
         text.reserveCapacity(24)
         append(date.year, digits: 4, to: &text, then: "-")

@@ -2,7 +2,8 @@
 
 func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
-func daysIn(month: Int, year: Int) -> Int {
+/// Days of the month, 28 to 31; `month` is 1 to 12.
+public func daysIn(month: Int, year: Int) -> Int {
     switch month {
     case 2: isLeap(year) ? 29 : 28
     case 4, 6, 9, 11: 30
@@ -28,7 +29,10 @@ func civilDate(daysSinceEpoch days: Int64) -> (year: Int, month: Int, day: Int) 
 }
 
 /// Division that rounds down, with a remainder of 0 up to the divisor.
-func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+public func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
     let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
 }
+
+public let millisecondsPerDay: Int64 = 86_400_000
+public let millisecondsPerHour: Int64 = 3_600_000
