@@ -1,31 +1,22 @@
-import CivilTime
-
-/// When one sleep ends and the next begins.
+/// When a stage ends, and when a sleep does. All in milliseconds.
 public enum SleepRules {
-    /// A stage lasts no longer, whatever comes after it. Milliseconds.
+    /// A stage lasts no longer, whatever comes after it.
     public static let longestStage: Int64 = 4 * 3_600_000
-    /// As long awake in a row, or without any stage, ends a sleep. Milliseconds.
+    /// As long awake in a row, or without any stage, ends a sleep.
     public static let longestPause: Int64 = 3_600_000
-}
+    /// A record that comes as long after the one before it always begins a sleep.
+    public static let longestSilence = longestStage + longestPause
 
-/// Tells a reader that goes backwards through a band's stage records when it has enough of them to compute a day.
-///
-/// Forwards, a reader needs the records up to and including the first at or after `SleepLookback.end(of:)`.
-public struct SleepLookback: Sendable {
-    /// No moment at or after this, in milliseconds since 1970 UTC, belongs to the date, whatever the offset.
-    public static func end(of date: CivilDate) -> Int64 {
-        date.advanced(by: 1).midnight(offsetMinutes: -1439)
+    /// The end of a stage that began at `start`: the next record, the beginning of a gap, or the longest stage.
+    ///
+    /// `gaps` are the beginnings of gaps in ascending order.
+    static func end(of start: Int64, next: Int64?, gaps: [Int64]) -> Int64 {
+        var (low, high) = (0, gaps.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if gaps[middle] < start { low = middle + 1 } else { high = middle }
+        }
+        let gap = low < gaps.count ? gaps[low] : Int64.max
+        return min(next ?? .max, gap, start + longestStage)
     }
-
-    /// No moment before this belongs to the date, whatever the offset. Records from here on are needed in any case.
-    public static func start(of date: CivilDate) -> Int64 {
-        date.midnight(offsetMinutes: 1439)
-    }
-
-    /// `from` is the first day to be computed.
-    public init(from date: CivilDate, gaps: [TrendGap]) {}
-
-    /// Takes the next earlier record; true = enough, nothing earlier is needed. Begin with the last record before
-    /// `start(of:)`.
-    public mutating func isEnough(_ record: TrendSample) -> Bool { false }
 }

@@ -26,19 +26,6 @@ public struct TrendDay: Hashable, Sendable {
         self.withoutOffset = withoutOffset
         self.hours = hours
     }
-
-    /// Hours in order of what happened first in them.
-    var hoursByTime: [TrendHour] {
-        hours.sorted { ($0.first, $0.last, $0.hour) < ($1.first, $1.last, $1.hour) }
-    }
-
-    /// The offset of the day's first sample; nil when the day has none.
-    var firstOffsetMinutes: Int? { hoursByTime.first?.offsetMinutes }
-
-    /// The offset of the day's last sample.
-    var lastOffsetMinutes: Int? {
-        hours.max { ($0.last, $0.first, $0.hour) < ($1.last, $1.first, $1.hour) }?.offsetMinutes
-    }
 }
 
 /// One hour of a civil day. An hour that is lived twice, with two offsets, is two.
@@ -58,5 +45,19 @@ public struct TrendHour: Hashable, Sendable {
         self.first = first
         self.last = last
         self.figures = figures
+    }
+}
+
+extension TrendHour {
+    var key: HourKey { HourKey(hour: hour, offsetMinutes: offsetMinutes) }
+}
+
+/// What tells the hours of a day apart.
+struct HourKey: Hashable, Comparable {
+    var hour: Int
+    var offsetMinutes: Int
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.hour, left.offsetMinutes) < (right.hour, right.offsetMinutes)
     }
 }
