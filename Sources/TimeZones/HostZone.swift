@@ -17,8 +17,8 @@ public enum HostZone {
         var rest = Substring(path)
         while let slash = rest.firstIndex(of: "/") {
             if rest.hasPrefix(directory) {
-                let name = rest.dropFirst(directory.count)
-                return ZoneName.isValid(name) ? String(name) : nil
+                let name = String(rest.dropFirst(directory.count))
+                return ZoneName.isValid(name) ? name : nil
             }
             rest = rest[rest.index(after: slash)...]
         }
