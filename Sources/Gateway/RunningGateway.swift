@@ -249,6 +249,12 @@ actor RunningGateway {
         parts.changed()
     }
 
+    /// Something that is shown and uploaded is not as it was.
+    func haveChanged() {
+        parts.changed()
+        parts.uploadWake()
+    }
+
     // MARK: what is shown
 
     func fill(_ status: inout GatewayStatus) async {
