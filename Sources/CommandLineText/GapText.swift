@@ -24,6 +24,9 @@ public struct GapText {
 
     /// With `all`, those that have healed are listed as well.
     public func rendered(all: Bool, times: LocalTimes, terminal: Terminal) -> String {
+        var terminal = terminal
+        // Sentences over the whole of a wide screen are hard to read.
+        terminal.width = min(terminal.width, 100)
         let open = gaps.filter { $0.gap.healedAt == nil }
         let healed = gaps.filter { $0.gap.healedAt != nil }
         var parts = byBand(open).map { device, gaps in
@@ -46,7 +49,7 @@ public struct GapText {
                             + "\(healed.count == 1 ? "it" : "them").", width: terminal.width, indent: ""))
         }
         if !open.isEmpty || all && !healed.isEmpty {
-            parts.append("Times are those of \(times.zone).")
+            parts.append(wrapped("Times are those of \(times.zone).", width: terminal.width, indent: ""))
         }
         return parts.joined(separator: "\n\n") + "\n"
     }

@@ -1,7 +1,6 @@
 extension HelpText {
-    private static let timeHelp = """
-        TIME is a date and a time with a UTC offset, such as 2026-10-03T09:00Z or 2026-10-03T11:00:30+02:00, or now.
-        """
+    private static let timeHelp =
+        "TIME is a date and time with a UTC offset, such as 2026-10-03T09:00Z or 2026-10-03T11:00:30+02:00, or now."
 
     static let peoplePages: [Page] = [
         Page(
@@ -20,7 +19,8 @@ extension HelpText {
                 person zone PERSON --remove --from TIME
                     Takes back the entry that begins at TIME.
 
-                PERSON is a name or an id. \(timeHelp)
+                PERSON is a name or an id.
+                \(timeHelp)
                 What is already stored is worked over, and goes up again where it changes.
                 """),
         Page(
@@ -40,7 +40,8 @@ extension HelpText {
                 The assignment that begins at TIME never was: its samples are nobody's again. To end one instead, give it
                 an end with 'bandferry assign BAND PERSON --from TIME --to TIME'.
 
-                BAND is an address or a device id. \(timeHelp)
+                BAND is an address or a device id.
+                \(timeHelp)
                 """),
         Page(
             name: "assignments", summary: "list who wore which band when", synopsis: "assignments [BAND]",

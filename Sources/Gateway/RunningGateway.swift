@@ -8,11 +8,13 @@ import Store
 import Systemd
 import Uplink
 import UploadDecisions
+import ZoneDatabase
 
 /// Everything that needs the store: the bands, the upload, BlueZ.
 actor RunningGateway {
     private let settings: GatewaySettings
     let store: Store
+    let zones = ZoneDatabase()
     private let blueZ: BlueZClient
     private let uploader: Uploader?
     private let parts: GatewayParts
