@@ -82,7 +82,7 @@ let adapters: [Target] = [
         [
             "Locking",
             "BlueZ", "BlueZModel", "DBus", "Store", "Uplink", "UploadDecisions", "GatewayBus", "Systemd",
-            "HistorySync",
+            "HistorySync", "ZoneDatabase", "IngestAPI",
             "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
 ]
@@ -93,8 +93,7 @@ let programs: [Target] = [
         "bandferry",
         [
             "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText",
-            "BandProfile",
-            "DBus",
+            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus",
         ]),
     program("bandferry-ingest", ["IngestService", "GatewayModel", "Systemd"]),
     program("bandsim", ["BandSimulator", "BandModel"]),
@@ -134,7 +133,7 @@ let unitTests: [Target] = [
             "Uplink", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel",
             "BandProfile",
         ]),
-    tests("GatewayTests", ["Gateway", "Store", "GatewayModel", "BandProfile"]),
+    tests("GatewayTests", ["Gateway", "GatewayBus", "Store", "GatewayModel", "BandProfile"]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile"]),
     tests(
@@ -146,7 +145,7 @@ let systemTests: [Target] = [
     tests(
         "CommandLineSystemTests",
         [
-            "BusTestSupport", "bandferry", "GatewayBus", "Store", "GatewayModel", "BandProfile",
+            "BusTestSupport", "Locking", "bandferry", "GatewayBus", "Store", "GatewayModel", "BandProfile",
             "CommandLineText",
         ]),
     tests("BandSimulatorSystemTests", ["BusTestSupport", "Locking", "BandSimulator", "DBus"]),

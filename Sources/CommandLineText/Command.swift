@@ -10,7 +10,15 @@ public enum Command: Equatable, Sendable {
     case forget(BluetoothAddress)
     /// Nil = every band.
     case sync(BluetoothAddress?, noAck: Bool)
-    case gaps(device: String?)
+    case person(PersonCommand)
+    /// `band` is an address or a device id, `person` a name or an id; the gateway knows which there are.
+    case assign(band: String, person: String, from: TimeArgument, to: TimeArgument?)
+    case unassign(band: String, from: TimeArgument)
+    /// Nil = of every band.
+    case assignments(band: String?)
+    /// With `all` the healed ones are listed, too.
+    case gaps(device: String?, all: Bool)
+    case trends(TrendsRequest)
     case export(ExportFormat, device: String?)
     case recover
     case help(String?)

@@ -8,6 +8,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case notFound = 5
     case inConfiguration = 6
     case outOfRange = 7
+    case taken = 8
 
     public var meaning: String {
         switch self {
@@ -16,9 +17,10 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .usage: "the command line was not understood"
         case .notRunning: "bandferryd is not running, or can't be reached"
         case .notPermitted: "this user may not do that"
-        case .notFound: "no such band or device is known"
+        case .notFound: "no such band, device or person is known"
         case .inConfiguration: "the configuration file says otherwise, and it wins"
         case .outOfRange: "the band was not heard in time"
+        case .taken: "somebody else has that name, that id, or that band at that time"
         }
     }
 }

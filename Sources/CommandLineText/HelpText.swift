@@ -36,7 +36,7 @@ public enum HelpText {
             """
     }
 
-    private struct Page {
+    struct Page {
         var name: String
         var summary: String
         var synopsis: String
@@ -58,7 +58,9 @@ public enum HelpText {
         }
     }
 
-    private static let pages: [Page] = [
+    private static let pages = bandPages + peoplePages + readingPages + otherPages
+
+    private static let bandPages: [Page] = [
         Page(
             name: "status", summary: "show how every band and the upload are doing", synopsis: "status",
             body: """
@@ -102,26 +104,9 @@ public enum HelpText {
 
                 --no-ack  store and upload, but do not acknowledge: the band keeps its records
                 """),
-        Page(
-            name: "gaps", summary: "list the records that are missing for good",
-            synopsis: "gaps [--device ID]",
-            body: """
-                Each with its cause, between which times it lies, and when it healed if it did. --device takes a device
-                id or an address. Works with the daemon stopped.
-                """),
-        Page(
-            name: "export", summary: "write every stored sample to stdout",
-            synopsis: "export --format jsonl|csv [--device ID]",
-            body: """
-                One line a sample, ordered by device, ring and sequence number, with the columns
-                \(ExportFormat.columns.prefix(6).joined(separator: ", ")),
-                \(ExportFormat.columns.dropFirst(6).joined(separator: ", ")).
+    ]
 
-                jsonl  one JSON object a line
-                csv    the same columns, the names first; an empty tz_offset_min is not known
-
-                Works with the daemon stopped or running. --device takes a device id or an address.
-                """),
+    private static let otherPages: [Page] = [
         Page(
             name: "recover", summary: "go on after the database was corrupt",
             synopsis: "recover --start-empty",

@@ -10,14 +10,20 @@ extension Invocation {
 }
 
 /// Splits options from words; every command then takes what it knows, and what is left over is refused.
-private struct InvocationParser {
-    private var words: [String] = []
+struct InvocationParser {
+    private(set) var words: [String] = []
     private var options: [(name: String, value: String?)] = []
     private var unsplit: [String]
 
     /// Options that take a value; all others are switches.
-    private static let valued: Set = ["config", "seconds", "mode", "device-id", "name", "device", "format"]
-    private static let switches: Set = ["json", "no-ack", "start-empty", "help", "version"]
+    private static let valued: Set = [
+        "config", "seconds", "mode", "device-id", "name", "device", "format", "id", "from", "to", "days",
+        "type",
+        "person", "tz",
+    ]
+    private static let switches: Set = [
+        "json", "no-ack", "start-empty", "share-name", "remove", "all", "hours", "help", "version",
+    ]
 
     init(_ arguments: [String]) { unsplit = arguments }
 
@@ -51,7 +57,12 @@ private struct InvocationParser {
         case "sync":
             let noAck = takeSwitch("no-ack")
             return .sync(words.isEmpty ? nil : try requiredAddress(for: name), noAck: noAck)
-        case "gaps": return .gaps(device: takeValue("device"))
+        case "person": return .person(try person())
+        case "assign": return try assign()
+        case "unassign": return try unassign()
+        case "assignments": return .assignments(band: words.isEmpty ? nil : try takeBand(for: name))
+        case "gaps": return .gaps(device: takeValue("device"), all: takeSwitch("all"))
+        case "trends": return .trends(try trends())
         case "export": return .export(try format(), device: takeValue("device"))
         case "recover":
             guard takeSwitch("start-empty") else {
@@ -114,7 +125,10 @@ private struct InvocationParser {
         return address
     }
 
-    // MARK: options
+    // MARK: words and options
+
+    /// Nil when there is none left.
+    mutating func takeWord() -> String? { words.isEmpty ? nil : words.removeFirst() }
 
     private mutating func split() throws(UsageError) {
         var rest = unsplit[...]
@@ -151,13 +165,13 @@ private struct InvocationParser {
         }
     }
 
-    private mutating func takeSwitch(_ name: String) -> Bool {
+    mutating func takeSwitch(_ name: String) -> Bool {
         guard let index = options.firstIndex(where: { $0.name == name }) else { return false }
         options.remove(at: index)
         return true
     }
 
-    private mutating func takeValue(_ name: String) -> String? {
+    mutating func takeValue(_ name: String) -> String? {
         guard let index = options.firstIndex(where: { $0.name == name }) else { return nil }
         return options.remove(at: index).value
     }

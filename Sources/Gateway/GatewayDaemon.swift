@@ -165,7 +165,7 @@ public struct GatewaySettings: Sendable {
 // MARK: commands
 
 extension GatewayDaemon: GatewayCommands {
-    private func ready() throws -> RunningGateway {
+    func ready() throws -> RunningGateway {
         guard let running else {
             let problem = storeProblem ?? .stopping
             throw CommandFailure(.notReady, "\(problem.text) \(problem.remedy)")

@@ -8,11 +8,13 @@ import Store
 import Systemd
 import Uplink
 import UploadDecisions
+import ZoneDatabase
 
 /// Everything that needs the store: the bands, the upload, BlueZ.
 actor RunningGateway {
     private let settings: GatewaySettings
     let store: Store
+    let zones = ZoneDatabase()
     private let blueZ: BlueZClient
     private let uploader: Uploader?
     private let parts: GatewayParts
@@ -247,6 +249,12 @@ actor RunningGateway {
         // The bond and the cache go too; that BlueZ does not know the device is no failure.
         try? await blueZ.remove(address)
         parts.changed()
+    }
+
+    /// Something that is shown and uploaded is not as it was.
+    func haveChanged() {
+        parts.changed()
+        parts.uploadWake()
     }
 
     // MARK: what is shown

@@ -5,7 +5,7 @@ public struct CommandFailure: Error, Equatable, Sendable {
     /// The raw value is the last part of the D-Bus error's name.
     public enum Code: String, Sendable, CaseIterable {
         case invalidArguments = "InvalidArguments"
-        /// No such band is known here.
+        /// No such band or person is known here.
         case notFound = "NotFound"
         /// The configuration file says so, and the file wins.
         case inConfiguration = "InConfiguration"
@@ -14,6 +14,8 @@ public struct CommandFailure: Error, Equatable, Sendable {
         /// Known, but not heard in time.
         case outOfRange = "OutOfRange"
         case inProgress = "InProgress"
+        /// Somebody else has that name, that id, or that band at that time.
+        case taken = "Taken"
         case failed = "Failed"
     }
 

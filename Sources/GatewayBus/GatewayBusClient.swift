@@ -119,7 +119,7 @@ public final class GatewayBusClient: Sendable {
         return result
     }
 
-    private func call(
+    func call(
         _ member: String, _ arguments: [BusValue], path: String = GatewayBusNames.gatewayPath,
         interface: String = GatewayBusNames.gatewayInterface, deadline: Duration
     ) async throws(GatewayBusFailure) -> [BusValue] {

@@ -20,7 +20,7 @@ public actor GatewayBusService {
 
     private nonisolated let connection: BusConnection
     private nonisolated let tree = ObjectTree(root: "/")
-    private let commands: any GatewayCommands
+    let commands: any GatewayCommands
     private let clock: any Clock<Duration>
     /// PropertiesChanged at most this often; what changes in between is sent together.
     private let interval: Duration
@@ -97,6 +97,7 @@ public actor GatewayBusService {
         handle("Forget") { try await $0.forget($1) }
         handle("Sync") { try await $0.sync($1) }
         handle("Sync", interface: GatewayBusNames.bandInterface) { try await $0.syncBand($1) }
+        servePeople()
         await connection.serve(tree)
     }
 
@@ -144,7 +145,7 @@ public actor GatewayBusService {
     // MARK: methods
 
     /// A method runs as a task of its own; its reply follows when it has ended.
-    private func handle(
+    func handle(
         _ member: String, interface: String = GatewayBusNames.gatewayInterface,
         _ body: @escaping @Sendable (isolated GatewayBusService, MethodCall) async throws -> [BusValue]
     ) {

@@ -17,12 +17,27 @@ enum GatewayInterfaces {
             Method(
                 "Sync", takes: [Argument("address", "s"), Argument("options", "a{sv}")],
                 returns: [Argument("reports", "aa{sv}")]),
-        ],
+        ] + people,
         properties: [
             Property("Version", "s"), Property("StateDirectory", "s"), Property("Running", "b"),
             Property("Scanning", "b"), Property("UploadURL", "s"), Property("LastUpload", "x"),
             Property("Problems", "aa{sv}"),
         ])
+
+    private static let people = [
+        Method(
+            "AddPerson", takes: [Argument("name", "s"), Argument("options", "a{sv}")],
+            returns: [Argument("id", "s")]),
+        Method("SetZone", takes: [Argument("person", "s"), Argument("zone", "s"), Argument("from", "x")]),
+        Method("RemoveZone", takes: [Argument("person", "s"), Argument("from", "x")]),
+        Method(
+            "Assign",
+            takes: [
+                Argument("band", "s"), Argument("person", "s"), Argument("from", "x"),
+                Argument("options", "a{sv}"),
+            ]),
+        Method("Unassign", takes: [Argument("band", "s"), Argument("from", "x")]),
+    ]
 
     static let band = InterfaceDescription(
         GatewayBusNames.bandInterface,

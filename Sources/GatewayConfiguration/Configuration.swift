@@ -15,6 +15,8 @@ public struct Configuration: Equatable, Sendable {
     public var bands: [ConfiguredBand] = []
     /// Every band that advertises the service is taken in, observed only.
     public var adoptsAny = false
+    /// The host's clock is taken as true whatever the kernel says of it: `trust = always`.
+    public var trustsHostClock = false
     /// Nil = nothing is uploaded.
     public var upload: UploadSettings?
 

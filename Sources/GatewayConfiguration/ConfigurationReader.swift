@@ -22,7 +22,7 @@ struct ConfigurationReader {
     private(set) var warnings: [ConfigurationNote] = []
 
     private enum Section: Hashable {
-        case gateway, bands, upload
+        case gateway, bands, time, upload
         case band(BluetoothAddress)
         case unknown
     }
@@ -60,6 +60,7 @@ struct ConfigurationReader {
             case .gateway: try takeGateway(line)
             case .bands: try takeBands(line)
             case .band(let address): try takeBand(address, line)
+            case .time: try takeTime(line)
             case .upload: try takeUpload(line)
             case .unknown: break
             }
@@ -89,6 +90,7 @@ struct ConfigurationReader {
         switch line.section {
         case "gateway": return .gateway
         case "bands": return .bands
+        case "time": return .time
         case "upload": return .upload
         case "":
             if !line.key.isEmpty { refuse(line, "stands before any section; put it under [gateway]") }
@@ -100,7 +102,8 @@ struct ConfigurationReader {
             if line.key.isEmpty {
                 warn(
                     line,
-                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS and upload")
+                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time and upload"
+                )
             }
             return .unknown
         }
@@ -176,6 +179,18 @@ struct ConfigurationReader {
             configuration.bands[index].device = device
         case "name": configuration.bands[index].name = try Value.label(line.value)
         default: warnUnknown(line, known: "mode, device_id, name")
+        }
+    }
+
+    private mutating func takeTime(_ line: ConfigurationLine) throws(Refusal) {
+        guard line.key == "trust" else { return warnUnknown(line, known: "trust") }
+        switch line.value {
+        case "auto": configuration.trustsHostClock = false
+        case "always": configuration.trustsHostClock = true
+        default:
+            throw Refusal(
+                "\(Value.quoted(line.value)) is no way to trust the clock; write auto (as the kernel says it is set) "
+                    + "or always")
         }
     }
 

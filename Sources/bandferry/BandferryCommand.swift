@@ -48,13 +48,16 @@ struct BandferryCommand {
             try await daemon().forget(address)
             try say("\(address) is forgotten. Its rows are kept and go on being uploaded.")
         case .sync(let address, let noAck): return try await sync(address, noAck: noAck)
-        case .gaps(let device):
-            let gaps = try LocalState(Settings.read(invocation.configuration)).gaps(of: device)
-            try show(GapText.json(gaps)) { GapText.rendered(gaps, terminal: $0) }
+        case .person(let command): try await person(command)
+        case .assign(let band, let person, let from, let to):
+            try await assign(band, to: person, from: from, to: to)
+        case .unassign(let band, let from): try await unassign(band, from: from)
+        case .assignments(let band): try assignments(of: band)
+        case .gaps(let device, let all): try gaps(of: device, all: all)
+        case .trends(let request): try trends(request)
         case .export(let format, let device):
-            let state = try LocalState(Settings.read(invocation.configuration))
-            try state.export(format, of: device, to: &output)
-        case .recover: try say(Recovery.startEmpty(Settings.read(invocation.configuration)))
+            try LocalState(settings()).export(format, of: device, to: &output)
+        case .recover: try say(Recovery.startEmpty(settings()))
         }
         return .success
     }
@@ -79,7 +82,7 @@ struct BandferryCommand {
             case .command, .broken: throw error
             }
             do {
-                return try LocalState(Settings.read(invocation.configuration)).status()
+                return try LocalState(settings()).status()
             } catch let failure as Failure where failure.code == .notPermitted {
                 // Both ways are closed: the bus's reason is the one to mend.
                 throw Failure(error)
@@ -87,7 +90,9 @@ struct BandferryCommand {
         }
     }
 
-    private func daemon() async throws(GatewayBusFailure) -> GatewayBusClient { try await .connect() }
+    func settings() throws -> Configuration { try Settings.read(invocation.configuration) }
+
+    func daemon() async throws(GatewayBusFailure) -> GatewayBusClient { try await .connect() }
 
     private mutating func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> ExitCode {
         let client = try await daemon()
@@ -112,11 +117,11 @@ struct BandferryCommand {
 
     // MARK: output
 
-    private mutating func show(_ json: JSONText, _ text: (Terminal) -> String) throws {
+    mutating func show(_ json: JSONText, _ text: (Terminal) -> String) throws {
         try output.write(invocation.json ? json.text + "\n" : text(terminal))
     }
 
-    private mutating func say(_ text: String) throws {
+    mutating func say(_ text: String) throws {
         if !invocation.json { try output.write(text + "\n") }
     }
 }

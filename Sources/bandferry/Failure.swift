@@ -47,6 +47,7 @@ struct Failure: Error {
             case .notFound: .notFound
             case .inConfiguration: .inConfiguration
             case .outOfRange: .outOfRange
+            case .taken: .taken
             case .notReady, .inProgress, .failed: .failed
             }
         self.init(code, failure.message)

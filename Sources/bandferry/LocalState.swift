@@ -9,7 +9,7 @@ import Store
 /// What can be said without the daemon: the state directory, read only.
 struct LocalState {
     let configuration: Configuration
-    private let reader: StoreReader
+    let reader: StoreReader
 
     /// Root reads as the directory's owner does, so that no file of root's appears in it.
     init(_ configuration: Configuration) throws {
@@ -59,20 +59,15 @@ struct LocalState {
         return status
     }
 
-    func gaps(of name: String?) throws -> [BandGap] {
-        try reader.gaps(try device(name)).map { BandGap(device: $0.device, gap: $0.gap) }
-    }
-
     func export(_ format: ExportFormat, of name: String?, to output: inout Output) throws {
-        let device = try device(name)
+        let device = try device(name, in: try reader.status())
         try output.write(format.header)
         try reader.exportSamples(device) { sample in try output.write(format.line(sample)) }
     }
 
     /// The device of an id or of an address; nil for nil.
-    private func device(_ name: String?) throws -> DeviceID? {
+    func device(_ name: String?, in bands: [BandStatus]) throws -> DeviceID? {
         guard let name else { return nil }
-        let bands = try reader.status()
         let address = BluetoothAddress(name)
         if let band = bands.first(where: { $0.device.text == name || $0.address == address }) {
             return band.device

@@ -3,6 +3,7 @@ import BusTestSupport
 import Foundation
 import GatewayBus
 import GatewayModel
+import Locking
 import Testing
 
 /// Answers for the daemon, as it is told.
@@ -10,6 +11,7 @@ private struct FakeGateway: GatewayCommands {
     var failure: CommandFailure?
     var report = SyncReport(address: StateFixture.address, stored: 42)
     var during: @Sendable () async -> Void = {}
+    let changes = Guarded<[String]>([])
 
     func scan(seconds: Int) async throws -> [SeenBand] {
         if let failure { throw failure }
@@ -23,6 +25,30 @@ private struct FakeGateway: GatewayCommands {
         await during()
         if let failure { throw failure }
         return [report]
+    }
+
+    func addPerson(_ request: AddPersonRequest) async throws -> PersonID {
+        if let failure { throw failure }
+        return try request.id ?? #require(PersonID("p_00000000000000a1"))
+    }
+
+    func setZone(_ zone: String, from: Timestamp, of person: String) async throws {
+        if let failure { throw failure }
+        changes.withLock { $0.append("\(person) \(zone) \(from.milliseconds)") }
+    }
+
+    func removeZone(from: Timestamp, of person: String) async throws {
+        changes.withLock { $0.append("\(person) \(from.milliseconds)") }
+    }
+
+    func assign(_ request: AssignRequest) async throws {
+        if let failure { throw failure }
+        let to = request.to.map { "\($0.milliseconds)" } ?? "-"
+        changes.withLock { $0.append("\(request.band) \(request.person) \(request.from.milliseconds) \(to)") }
+    }
+
+    func unassign(_ band: String, from: Timestamp) async throws {
+        changes.withLock { $0.append("\(band) \(from.milliseconds)") }
     }
 }
 
@@ -78,10 +104,51 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
         }
     }
 
+    @Test func whatIsSaidOfPersonsIsDone() async throws {
+        let gateway = FakeGateway()
+        try await bandferry(gateway) { program, _ in
+            let added = try await program.run("person", "add", "Anna Berg")
+            #expect(added.status == 0, "\(added.errors)")
+            #expect(
+                added.output.hasPrefix("Anna Berg is p_00000000000000a1; the server only knows the id.\n"))
+            #expect(
+                try await program.run("--json", "person", "add", "Ben", "--id", "p_7", "--share-name").output
+                    == #"{"id":"p_7","name":"Ben","share_name":true,"zones":[]}"# + "\n")
+            for line in [
+                "person zone Ben Europe/Berlin --from 2026-10-27T05:31Z",
+                "person zone Ben --remove --from 2026-10-27T05:31Z",
+                "assign F0:F1:F2:F3:F4:F5 Ben --from 2026-10-27T05:31Z --to 2026-10-27T05:32Z",
+                "assign F0:F1:F2:F3:F4:F5 Ben --from 2026-10-27T05:31Z",
+                "unassign F0:F1:F2:F3:F4:F5 --from 2026-10-27T05:31Z",
+            ] {
+                let ending = try await program.run(line.split(separator: " ").map(String.init))
+                #expect(ending.status == 0 && !ending.output.isEmpty, "\(line): \(ending.errors)")
+            }
+        }
+        #expect(
+            gateway.changes.withLock { $0 } == [
+                "Ben Europe/Berlin 1793079060000", "Ben 1793079060000",
+                "F0:F1:F2:F3:F4:F5 Ben 1793079060000 1793079120000",
+                "F0:F1:F2:F3:F4:F5 Ben 1793079060000 -", "F0:F1:F2:F3:F4:F5 1793079060000",
+            ])
+    }
+
+    @Test func nowIsTakenFromTheClock() async throws {
+        let gateway = FakeGateway()
+        let before = Int64(Date().timeIntervalSince1970 * 1000)
+        try await bandferry(gateway) { program, _ in
+            let ending = try await program.run("unassign", "anna-1", "--from", "now")
+            #expect(ending.status == 0, "\(ending.errors)")
+        }
+        let words = gateway.changes.withLock { $0 }.first?.split(separator: " ") ?? []
+        let from = try #require(words.last.flatMap { Int64($0) })
+        #expect((before - 1...Int64(Date().timeIntervalSince1970 * 1000)).contains(from))
+    }
+
     @Test(arguments: [
         (CommandFailure.Code.invalidArguments, Int32(2)), (.notFound, 5), (.inConfiguration, 6),
         (.outOfRange, 7),
-        (.notReady, 1), (.inProgress, 1), (.failed, 1),
+        (.notReady, 1), (.inProgress, 1), (.failed, 1), (.taken, 8),
     ])
     func aRefusalHasItsStatusAndItsWords(_ code: CommandFailure.Code, _ exit: Int32) async throws {
         let failure = CommandFailure(code, "remove line 7 of bandferry.conf")

@@ -82,7 +82,11 @@ import Testing
 
     @Test func gapsAreListed() async throws {
         let fixture = try await filled()
-        #expect(try await fixture.bandferry.run("gaps").output.contains("1 to 10 (10)"))
+        let text = try await fixture.bandferry.run("gaps").output
+        #expect(
+            text.hasPrefix("F0:F1:F2:F3:F4:F5 (Anna)\n")
+                && text.contains("10 records, 1 to 10 of ring b5e5d00d"))
+        #expect(try await fixture.bandferry.run("gaps", "--all").output == text, "none has healed")
         #expect(try await fixture.bandferry.run("--json", "gaps").output.contains(#""cause":"overwritten""#))
     }
 

@@ -5,6 +5,7 @@ import Testing
 
 private let address = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
 private let text = "F0:F1:F2:F3:F4:F5"
+private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
 
 @Suite struct InvocationTests {
     // Not in the attribute: Swift 6.0.3 crashes on an interpolation there.
@@ -22,8 +23,37 @@ private let text = "F0:F1:F2:F3:F4:F5"
         ("sync", .sync(nil, noAck: false)),
         ("sync --no-ack", .sync(nil, noAck: true)),
         ("sync \(text) --no-ack", .sync(address, noAck: true)),
-        ("gaps", .gaps(device: nil)),
-        ("gaps --device anna-1", .gaps(device: "anna-1")),
+        ("person add Anna", .person(.add(name: "Anna", id: nil, sharesName: false))),
+        (
+            "person add --share-name Anna --id=p_1",
+            .person(.add(name: "Anna", id: PersonID("p_1"), sharesName: true))
+        ),
+        ("person list", .person(.list)),
+        (
+            "person zone Anna Europe/Berlin --from now",
+            .person(.setZone(person: "Anna", zone: "Europe/Berlin", from: .now))
+        ),
+        (
+            "person zone p_1 --remove --from 2026-10-27T05:31Z",
+            .person(.removeZone(person: "p_1", from: moment))
+        ),
+        ("assign \(text) Anna --from now", .assign(band: text, person: "Anna", from: .now, to: nil)),
+        (
+            "assign anna-1 p_1 --from 2026-10-27T05:31Z --to now",
+            .assign(band: "anna-1", person: "p_1", from: moment, to: .now)
+        ),
+        ("unassign \(text) --from 2026-10-27T05:31Z", .unassign(band: text, from: moment)),
+        ("assignments", .assignments(band: nil)), ("assignments anna-1", .assignments(band: "anna-1")),
+        ("gaps", .gaps(device: nil, all: false)),
+        ("gaps --all --device anna-1", .gaps(device: "anna-1", all: true)),
+        ("trends", .trends(TrendsRequest())),
+        (
+            "trends --days 7 --type steps --person Anna --hours --tz Asia/Kolkata",
+            .trends(
+                TrendsRequest(
+                    subject: .person("Anna"), days: 7, types: [.steps], byHour: true, zone: "Asia/Kolkata"))
+        ),
+        ("trends --device \(text)", .trends(TrendsRequest(subject: .band(text)))),
         ("export --format jsonl", .export(.jsonl, device: nil)),
         ("export --format=csv --device \(text)", .export(.csv, device: text)),
         ("recover --start-empty", .recover),
@@ -53,6 +83,20 @@ private let text = "F0:F1:F2:F3:F4:F5"
         ("adopt \(text) --mode mine", "'own' or 'observe'"), ("adopt \(text) --device-id a/b", "1 to 64"),
         ("forget", "needs a band's address"), ("sync F0", "is no address"),
         ("export", "--format jsonl"), ("export --format xml", "'jsonl' or 'csv'"),
+        ("person", "person add"), ("person fly", "no 'person fly'"), ("person add", "needs a name"),
+        ("person add Anna --id a/b", "1 to 128"), ("person list Anna", "unexpected 'Anna'"),
+        ("person zone", "needs a person"), ("person zone Anna", "since when"),
+        ("person zone Anna --from now", "name the time zone"),
+        ("person zone Anna Europe/Berlin", "since when"),
+        ("person zone Anna Europe/Berlin --remove --from now", "no zone is named"),
+        ("assign", "needs a band"), ("assign a/b Anna --from now", "no device id"),
+        ("assign anna-1", "needs a person"), ("assign anna-1 Anna", "--from now"),
+        ("assign anna-1 Anna --from yesterday", "--from: 'yesterday' is no time"),
+        ("assign anna-1 Anna --from now --to 2026-10-03", "--to: '2026-10-03' has no time of day"),
+        ("unassign anna-1", "since when"), ("assignments a/b", "no device id"),
+        ("trends --days 0", "from 1 to 3660"), ("trends --days x", "not 'x'"),
+        ("trends --type mood", "heart_rate, steps, spo2, sleep_stage"),
+        ("trends --person Anna --device anna-1", "not both"), ("gaps --hours", "no option --hours"),
         ("recover", "--start-empty"), ("status --json --json", "given twice"),
         ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
     ]

@@ -251,7 +251,7 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
     }
 }
 
-@Suite struct ScanAndGapTextTests {
+@Suite struct ScanAndSyncTextTests {
     @Test func theStrongestBandComesFirst() {
         let far = SeenBand(address: BluetoothAddress(bits: 1), name: "Far", rssi: -90)
         let near = SeenBand(address: BluetoothAddress(bits: 2), name: "Near", rssi: -40, mode: .own)
@@ -264,36 +264,6 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
 
     @Test func nothingHeardSaysWhatToTry() {
         #expect(ScanText.rendered([], terminal: Terminal()).contains("What to do"))
-    }
-
-    @Test func aGapSaysWhatWhenAndWhy() {
-        let gap = Gap(
-            ring: RingID(rawValue: 0xb5e5_d00d), firstSeq: 17, lastSeq: 1020, after: ago(7200),
-            before: ago(3600),
-            cause: .overwritten)
-        let open = Gap(
-            ring: RingID(rawValue: 0xb5e5_d00d), firstSeq: 5000, lastSeq: nil, cause: .reformatted,
-            healedAt: now)
-        let gaps = [
-            BandGap(device: DeviceID(address), gap: gap), BandGap(device: DeviceID(address), gap: open),
-        ]
-        let text = GapText.rendered(gaps, terminal: Terminal(width: 160))
-        #expect(text.contains("17 to 1020 (1,004)"))
-        #expect(text.contains("2026-10-27 03:31Z - 2026-10-27 04:31Z"))
-        #expect(text.contains("overwritten before a sync"))
-        #expect(text.contains("5000 on") && text.contains("? - ?"))
-        let json = GapText.json(gaps).text
-        #expect(json.contains(#""last_seq":null"#) && json.contains(#""cause":"reformatted""#))
-    }
-
-    @Test func everyCauseHasWords() {
-        for cause in GapCause.allCases {
-            let gap = Gap(ring: RingID(rawValue: 1), firstSeq: 1, lastSeq: 2, cause: cause)
-            let text = GapText.rendered(
-                [BandGap(device: DeviceID(address), gap: gap)], terminal: Terminal(width: 160))
-            #expect(!text.contains(cause.rawValue) || !cause.rawValue.contains("_"))
-        }
-        #expect(GapText.rendered([], terminal: Terminal()).contains("No gaps"))
     }
 
     @Test func theEndOfASyncSaysWhatCame() {

@@ -37,6 +37,28 @@ private final class FakeGateway: GatewayCommands {
         if noAck { for await _ in held.stream { break } }
         return [SyncReport(address: address ?? other, stored: 42)]
     }
+
+    func addPerson(_ request: AddPersonRequest) async throws -> PersonID {
+        try note("add \(request.name) \(request.id?.text ?? "any") \(request.sharesName)")
+        return try #require(PersonID("p_00000000000000a1"))
+    }
+
+    func setZone(_ zone: String, from: Timestamp, of person: String) async throws {
+        try note("zone \(person) \(zone) \(from.milliseconds)")
+    }
+
+    func removeZone(from: Timestamp, of person: String) async throws {
+        try note("no zone \(person) \(from.milliseconds)")
+    }
+
+    func assign(_ request: AssignRequest) async throws {
+        let to = request.to.map { "\($0.milliseconds)" } ?? "-"
+        try note("assign \(request.band) \(request.person) \(request.from.milliseconds) \(to)")
+    }
+
+    func unassign(_ band: String, from: Timestamp) async throws {
+        try note("unassign \(band) \(from.milliseconds)")
+    }
 }
 
 private func status(_ bands: [BandStatus]) -> GatewayStatus {
@@ -100,6 +122,30 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         #expect(
             gateway.asked == [
                 "scan 5", "adopt \(request)", "forget \(address)", "sync all false", "sync \(address) false",
+            ])
+        await setup.stop()
+    }
+
+    @Test func whatIsSaidOfPersonsReachesTheGateway() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        let (from, to) = (Timestamp(milliseconds: 0), Timestamp(milliseconds: 253_402_300_799_999))
+        let id = try #require(PersonID("p_7"))
+        #expect(
+            try await setup.client.addPerson(AddPersonRequest(name: "Anna Ü", id: id, sharesName: true)).text
+                == "p_00000000000000a1")
+        _ = try await setup.client.addPerson(AddPersonRequest(name: "Ben"))
+        try await setup.client.setZone("Europe/Berlin", from: from, of: "Anna Ü")
+        try await setup.client.removeZone(from: from, of: "p_7")
+        try await setup.client.assign(
+            AssignRequest(band: "F0:F1:F2:F3:F4:F5", person: "p_7", from: from, to: to))
+        try await setup.client.assign(AssignRequest(band: "anna-1", person: "Anna Ü", from: from))
+        try await setup.client.unassign("anna-1", from: to)
+        #expect(
+            gateway.asked == [
+                "add Anna Ü p_7 true", "add Ben any false", "zone Anna Ü Europe/Berlin 0", "no zone p_7 0",
+                "assign F0:F1:F2:F3:F4:F5 p_7 0 253402300799999", "assign anna-1 Anna Ü 0 -",
+                "unassign anna-1 253402300799999",
             ])
         await setup.stop()
     }
@@ -180,6 +226,21 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         ("Sync", [.string(""), .properties(["NoAck": .string("yes")])]),
         ("Sync", [.string(""), .properties(["Fast": .bool(true)])]),
         ("Adopt", [.string("x"), .properties([:])]),
+        ("AddPerson", [.string(""), .properties([:])]), ("AddPerson", [.string(" Anna"), .properties([:])]),
+        ("AddPerson", [.string("Anna\n"), .properties([:])]),
+        ("AddPerson", [.string("Anna"), .properties(["ID": .string("a/b")])]),
+        ("AddPerson", [.string("Anna"), .properties(["ShareName": .string("yes")])]),
+        ("AddPerson", [.string("Anna"), .properties(["Colour": .string("red")])]),
+        ("SetZone", [.string(""), .string("UTC"), .int64(0)]),
+        ("SetZone", [.string("Anna"), .string("UTC"), .int64(-1)]),
+        ("RemoveZone", [.string("Anna"), .int64(253_402_300_800_000)]),
+        ("Assign", [.string("a/b"), .string("Anna"), .int64(0), .properties([:])]),
+        ("Assign", [.string("b"), .string(""), .int64(0), .properties([:])]),
+        ("Assign", [.string("b"), .string("Anna"), .int64(.min), .properties([:])]),
+        ("Assign", [.string("b"), .string("Anna"), .int64(0), .properties(["To": .int64(.max)])]),
+        ("Assign", [.string("b"), .string("Anna"), .int64(0), .properties(["To": .string("now")])]),
+        ("Assign", [.string("b"), .string("Anna"), .int64(0), .properties(["Until": .int64(1)])]),
+        ("Unassign", [.string(""), .int64(0)]), ("Unassign", [.string("b"), .int64(.max)]),
     ])
     func badArgumentsAreRefused(_ member: String, _ arguments: [BusValue]) async throws {
         let gateway = FakeGateway()

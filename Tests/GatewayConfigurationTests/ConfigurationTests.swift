@@ -59,6 +59,8 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             mode = observe
             device_id = anna-1
             name = Anna
+            [time]
+            trust = always
             [upload]
             url = http://127.0.0.1:8080/base/
             token_file = /t
@@ -72,6 +74,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         #expect(configuration.maxLinks == 5)
         #expect(configuration.logLevel == .debug)
         #expect(configuration.adoptsAny)
+        #expect(configuration.trustsHostClock)
         #expect(
             configuration.band(first)
                 == ConfiguredBand(
@@ -100,6 +103,12 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         #expect(configuration.bands == [ConfiguredBand(address: first, mode: .own, lines: [1])])
     }
 
+    @Test func theClockIsTrustedAsTheKernelSaysUnlessTold() throws {
+        #expect(try !read("[time]\n").configuration.trustsHostClock)
+        #expect(try !read("[time]\ntrust = auto\n").configuration.trustsHostClock)
+        #expect(try read("[time]\ntrust = always\n").configuration.trustsHostClock)
+    }
+
     @Test func anyOwnsNothing() throws {
         let configuration = try read("[bands]\nadopt = any, F0:F1:F2:F3:F4:F5\n").configuration
         #expect(configuration.adoptsAny)
@@ -111,6 +120,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         ("[bands]\nadpot = any\n", 2, "adpot", "has adopt"),
         ("[band F0:F1:F2:F3:F4:F5]\ncolour = red\n", 2, "colour", "mode, device_id, name"),
         ("[upload]\nurl = https://a\ntoken_file = /t\nretries = 3\n", 4, "retries", "batch_size"),
+        ("[time]\nserver = a\n", 2, "server", "has trust"),
         ("[uplaod]\n", 1, nil, "unknown section [uplaod]"),
     ])
     func whatIsUnknownIsWarnedOfAndIgnored(_ text: String, _ line: Int, _ key: String?, _ words: String)
@@ -207,6 +217,8 @@ private let badLines: [BadLine] = [
     BadLine(
         "[band F0:F1:F2:F3:F4:F5]\ndevice_id = a\n[band F0:F1:F2:F3:F4:F6]\ndevice_id = a\n", 3, "device_id",
         "also the id of F0:F1:F2:F3:F4:F5"),
+    BadLine("[time]\ntrust = never\n", 2, "trust", "auto"),
+    BadLine("[time]\ntrust =\n", 2, "trust", "always"),
     BadLine("[upload]\ntoken_file = /t\n", 1, "url", "is missing"),
     BadLine("[upload]\nurl = https://a\n", 1, "token_file", "is missing"),
     BadLine("[upload]\nurl = ingest.example.org\ntoken_file = /t\n", 2, "url", "https://"),

@@ -1,0 +1,111 @@
+import BandProfile
+import GatewayModel
+
+/// Samples of one band and ring that nobody can be said to have worn the band for: they lie too near to a change.
+public struct UndecidedSamples: Equatable, Sendable {
+    public var device: DeviceID
+    public var ring: RingID
+    public var seqs: ClosedRange<UInt32>
+    public var count: Int
+    /// When the first and the last of them were measured.
+    public var from: Timestamp
+    public var to: Timestamp
+
+    public init(
+        device: DeviceID, ring: RingID, seqs: ClosedRange<UInt32>, count: Int, from: Timestamp, to: Timestamp
+    ) {
+        self.device = device
+        self.ring = ring
+        self.seqs = seqs
+        self.count = count
+        self.from = from
+        self.to = to
+    }
+}
+
+/// `bandferry assignments`: who wore which band when.
+public struct AssignmentText {
+    private let assignments: [Assignment]
+    private let undecided: [UndecidedSamples]
+    private let persons: [Person]
+    private let bands: [BandStatus]
+
+    public init(
+        _ assignments: [Assignment], undecided: [UndecidedSamples], persons: [Person], bands: [BandStatus]
+    ) {
+        self.assignments = assignments
+        self.undecided = undecided
+        self.persons = persons
+        self.bands = bands
+    }
+
+    public func rendered(times: LocalTimes, terminal: Terminal) -> String {
+        guard !assignments.isEmpty else {
+            return wrapped(
+                "No band is assigned to anybody: samples go up without a person. 'bandferry assign BAND PERSON --from TIME' "
+                    + "assigns one.", width: terminal.width, indent: "") + "\n"
+        }
+        var table = TextTable([.init("BAND"), .init("PERSON"), .init("FROM"), .init("TO")])
+        for assignment in assignments {
+            table.add([
+                bandTitle(assignment.device, in: bands), name(assignment.person),
+                times.stamp(assignment.from),
+                assignment.to.map(times.stamp) ?? "until further notice",
+            ])
+        }
+        var parts = [table.rendered(for: terminal)]
+        if !undecided.isEmpty {
+            parts.append(undecided.map { note($0, times: times, terminal: terminal) }.joined(separator: "\n"))
+        }
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    private func note(_ range: UndecidedSamples, times: LocalTimes, terminal: Terminal) -> String {
+        let when =
+            range.from == range.to
+            ? "at \(times.moment(range.from))" : "from \(times.span(range.from, range.to))"
+        let seqs =
+            range.seqs.count == 1
+            ? "number \(range.seqs.lowerBound)"
+            : "numbers \(range.seqs.lowerBound) to \(range.seqs.upperBound)"
+        return Note(
+            text: "\(counted(range.count, "sample")) \(when) (\(seqs) of ring \(range.ring)) "
+                + "\(range.count == 1 ? "is" : "are") nobody's: the time is not exact enough to tell on which side of "
+                + "a change of hands \(range.count == 1 ? "it lies" : "they lie").",
+            remedy:
+                "Move the change to a moment at which nobody wore the band, if there was one: assign with other times."
+        ).rendered(subject: bandTitle(range.device, in: bands), for: terminal)
+    }
+
+    private func name(_ id: PersonID) -> String {
+        persons.first { $0.id == id }.map { "\($0.name) (\(id))" } ?? id.text
+    }
+
+    // MARK: JSON
+
+    public var json: JSONText {
+        .object([
+            ("assignments", .array(assignments.map(Self.json))),
+            (
+                "undecided",
+                .array(
+                    undecided.map {
+                        .object([
+                            ("device_id", .string($0.device.text)), ("ring", .string($0.ring.description)),
+                            ("first_seq", .number($0.seqs.lowerBound)),
+                            ("last_seq", .number($0.seqs.upperBound)),
+                            ("count", .number($0.count)), ("from", StatusText.time($0.from)),
+                            ("to", StatusText.time($0.to)),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    private static func json(_ assignment: Assignment) -> JSONText {
+        .object([
+            ("device_id", .string(assignment.device.text)), ("person", .string(assignment.person.text)),
+            ("from", StatusText.time(assignment.from)), ("to", StatusText.time(assignment.to)),
+        ])
+    }
+}
