@@ -149,7 +149,8 @@ actor BandKeeper {
         await noteContact(link)
         let runner = SessionRunner(
             link: link, inbox: inbox, device: band.device, mode: noAck ? .observe : band.mode,
-            connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock, hooks: hooks(),
+            connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock,
+            hostWatch: parts.hostWatch, hooks: hooks(),
             log: log)
         let (end, summary) = await runner.run()
         self.inbox = nil

@@ -5,6 +5,8 @@ import GatewayConfiguration
 import GatewayModel
 import Store
 import Systemd
+import Timekeeping
+import ZoneDatabase
 
 /// The gateway as a whole: opens the store, runs what needs it, shows its status, answers commands, stops cleanly.
 ///
@@ -63,8 +65,11 @@ public actor GatewayDaemon {
         }
         do {
             let store = try Store.open(
-                directory: settings.configuration.stateDirectory, now: settings.clock.wall)
-            let running = RunningGateway(settings: settings, store: store) { [changes] in changes.signal() }
+                directory: settings.configuration.stateDirectory, zones: settings.zones.lookup,
+                now: settings.clock.wall)
+            let running = RunningGateway(
+                settings: settings, store: store, facts: try await hostClockFacts(store)
+            ) { [changes] in changes.signal() }
             try await running.adoptConfigured()
             self.running = running
             storeProblem = nil
@@ -78,6 +83,13 @@ public actor GatewayDaemon {
             storeProblem = problem
         }
         changes.signal()
+    }
+
+    private func hostClockFacts(_ store: Store) async throws -> HostClockFacts {
+        HostClockFacts(
+            notBefore: max(try await store.latestTrustedTime() ?? Bandferry.written, Bandferry.written),
+            hasBatteryClock: settings.clock.hasBatteryClock,
+            isVouchedFor: settings.configuration.trustsHostClock)
     }
 
     // MARK: org.bandferry
@@ -148,6 +160,7 @@ public struct GatewaySettings: Sendable {
     public var version: String
     public var log: Log
     public var clock: HostClock
+    public var zones = ZoneDatabase()
 
     public init(
         configuration: Configuration, configurationFile: String, bus: BusAddress = .system, version: String,

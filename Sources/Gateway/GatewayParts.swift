@@ -15,6 +15,7 @@ struct GatewayParts: Sendable {
     var store: Store
     var resolver: QuestionResolver
     var clock: HostClock
+    var hostWatch: HostClockWatch
     var log: Log
     var syncInterval: Duration
     /// 0 to 1, fresh at each call.

@@ -6,6 +6,7 @@ import GatewayConfiguration
 import GatewayModel
 import Store
 import Systemd
+import Timekeeping
 import Uplink
 import UploadDecisions
 import ZoneDatabase
@@ -14,7 +15,7 @@ import ZoneDatabase
 actor RunningGateway {
     private let settings: GatewaySettings
     let store: Store
-    let zones = ZoneDatabase()
+    var zones: ZoneDatabase { settings.zones }
     private let blueZ: BlueZClient
     private let uploader: Uploader?
     private let parts: GatewayParts
@@ -22,10 +23,13 @@ actor RunningGateway {
     /// Bands that may pair with this gateway.
     private let adopted = AddressSet()
     private var tasks: [Task<Void, Never>] = []
+    private let hostWatch: HostClockWatch
     private var bluetoothProblem: Problem?
     private var isStopping = false
 
-    init(settings: GatewaySettings, store: Store, changed: @escaping @Sendable () -> Void) {
+    init(
+        settings: GatewaySettings, store: Store, facts: HostClockFacts, changed: @escaping @Sendable () -> Void
+    ) {
         self.settings = settings
         self.store = store
         let configuration = settings.configuration
@@ -33,6 +37,7 @@ actor RunningGateway {
             [log = settings.log] text, fields in
             log.info("bluetooth", [("text", .text(text))] + fields.map { ($0.0, .text($0.1)) })
         }
+        hostWatch = HostClockWatch(clock: settings.clock, facts: facts, log: settings.log)
         let relay = ServerStateRelay()
         uploader = configuration.upload.map { upload in
             Uploader(
@@ -48,7 +53,7 @@ actor RunningGateway {
         parts = GatewayParts(
             blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log),
             links: RadioTurns(limit: configuration.maxLinks), store: store,
-            resolver: resolver, clock: settings.clock, log: settings.log,
+            resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log,
             syncInterval: configuration.syncInterval,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })
     }
@@ -68,6 +73,14 @@ actor RunningGateway {
         await parts.resolver.start { [weak self] device, ring, seq in
             await self?.ackPointRaised(device, ring, seq)
         }
+        await store.onRevision { [uploader, changed = parts.changed] in
+            uploader?.wake()
+            changed()
+        }
+        tasks.append(
+            Task { [hostWatch, store, zones = settings.zones, changed = parts.changed] in
+                await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
+            })
         uploader?.start()
         await connectBlueZ()
         tasks.append(Task { await follow(blueZ.events) })
@@ -261,6 +274,7 @@ actor RunningGateway {
 
     func fill(_ status: inout GatewayStatus) async {
         if let bluetoothProblem { status.problems.append(bluetoothProblem) }
+        if let problem = Problem.hostClock(hostWatch.stamp().trust) { status.problems.append(problem) }
         if let snapshot = uploader?.snapshot {
             status.lastUpload = snapshot.lastSuccess
             if let problem = snapshot.problem { status.problems.append(problem) }

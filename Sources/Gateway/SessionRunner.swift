@@ -19,14 +19,17 @@ actor SessionRunner {
     private let connectionID: Int64
     private let store: Store
     private let clock: HostClock
+    private let hostWatch: HostClockWatch
     private let hooks: SessionHooks
     private let log: BandLog
 
     private var reading: ClockReading?
+    /// What Info showed last, and when by the monotonic clock, ms.
+    private var newest: (seq: UInt32, at: Int64)?
 
     init(
         link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, connectionID: Int64,
-        store: Store, clock: HostClock,
+        store: Store, clock: HostClock, hostWatch: HostClockWatch,
         hooks: SessionHooks, log: BandLog
     ) {
         self.link = link
@@ -36,6 +39,7 @@ actor SessionRunner {
         self.connectionID = connectionID
         self.store = store
         self.clock = clock
+        self.hostWatch = hostWatch
         self.hooks = hooks
         self.log = log
     }
@@ -80,7 +84,7 @@ actor SessionRunner {
     private func perform(_ action: SessionAction) async -> SessionEvent? {
         do {
             switch action {
-            case .readInfo: return .infoRead(try await bonded { try await link.readInfo() })
+            case .readInfo: return .infoRead(try await readInfo())
             case .loadProgress(let info): return .progressLoaded(try await progress(info))
             case .readClock: return .clockRead(try await readClock())
             case .subscribe:
@@ -115,6 +119,13 @@ actor SessionRunner {
         }
     }
 
+    private func readInfo() async throws -> [UInt8] {
+        let asked = clock.monotonic().milliseconds
+        let bytes = try await bonded { try await link.readInfo() }
+        if let info = try? RingInfo(decoding: bytes) { newest = (info.newestSeq, asked) }
+        return bytes
+    }
+
     private func progress(_ info: RingInfo) async throws -> RingProgress {
         await hooks.ringSeen(info)
         return try await store.progress(of: device, info: info)
@@ -146,15 +157,16 @@ actor SessionRunner {
     private func readClock() async throws -> ClockReading? {
         let before = clock.monotonic()
         let bytes = try await bonded { try await link.readClock() }
-        let after = clock.monotonic()
-        let wallAfter = clock.wall()
+        let after = hostWatch.stamp()
         guard let band = try? BandClock(decoding: bytes), band.isPlausible else { return nil }
-        let half = (after.milliseconds - before.milliseconds + 1) / 2
+        let half = (after.monotonic - before.milliseconds + 1) / 2
         let fresh = ClockReading(
             clockID: band.clockID, bandTimeMilliseconds: band.timeMilliseconds,
-            hostTime: Timestamp(milliseconds: wallAfter.milliseconds - half),
-            hostMonotonicMilliseconds: after.milliseconds - half, bootID: clock.bootID,
-            boundMilliseconds: Int(half), bandSecondsSinceBoot: band.secondsSinceBoot)
+            hostTime: Timestamp(milliseconds: after.wall.milliseconds - half),
+            hostMonotonicMilliseconds: after.monotonic - half, bootID: after.bootID,
+            boundMilliseconds: Int(half), bandSecondsSinceBoot: band.secondsSinceBoot,
+            hostTrust: after.trust, hostBoundMilliseconds: after.boundMilliseconds, newestSeq: newest?.seq,
+            newestAgeMilliseconds: newest.map { before.milliseconds - $0.at } ?? 0)
         reading = fresh
         return fresh
     }
