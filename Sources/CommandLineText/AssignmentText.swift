@@ -1,37 +1,14 @@
-import BandProfile
 import GatewayModel
-
-/// Samples of one band and ring that nobody can be said to have worn the band for: they lie too near to a change.
-public struct UndecidedSamples: Equatable, Sendable {
-    public var device: DeviceID
-    public var ring: RingID
-    public var seqs: ClosedRange<UInt32>
-    public var count: Int
-    /// When the first and the last of them were measured.
-    public var from: Timestamp
-    public var to: Timestamp
-
-    public init(
-        device: DeviceID, ring: RingID, seqs: ClosedRange<UInt32>, count: Int, from: Timestamp, to: Timestamp
-    ) {
-        self.device = device
-        self.ring = ring
-        self.seqs = seqs
-        self.count = count
-        self.from = from
-        self.to = to
-    }
-}
 
 /// `bandferry assignments`: who wore which band when.
 public struct AssignmentText {
     private let assignments: [Assignment]
-    private let undecided: [UndecidedSamples]
+    private let undecided: [UndecidedRange]
     private let persons: [Person]
     private let bands: [BandStatus]
 
     public init(
-        _ assignments: [Assignment], undecided: [UndecidedSamples], persons: [Person], bands: [BandStatus]
+        _ assignments: [Assignment], undecided: [UndecidedRange], persons: [Person], bands: [BandStatus]
     ) {
         self.assignments = assignments
         self.undecided = undecided
@@ -60,7 +37,7 @@ public struct AssignmentText {
         return parts.joined(separator: "\n\n") + "\n"
     }
 
-    private func note(_ range: UndecidedSamples, times: LocalTimes, terminal: Terminal) -> String {
+    private func note(_ range: UndecidedRange, times: LocalTimes, terminal: Terminal) -> String {
         let when =
             range.from == range.to
             ? "at \(times.moment(range.from))" : "from \(times.span(range.from, range.to))"

@@ -20,7 +20,7 @@ extension LocalState {
         let device = try device(name, in: bands)
         return AssignmentText(
             try reader.assignments(device),
-            undecided: try reader.undecided(device).map(UndecidedSamples.init),
+            undecided: try reader.undecided(device),
             persons: try reader.persons(), bands: bands)
     }
 
@@ -35,13 +35,5 @@ extension LocalState {
         let known = persons.map(\.name).joined(separator: ", ")
         throw Failure(
             .notFound, "Nobody here is called '\(text)'.\nKnown: \(known.isEmpty ? "nobody yet" : known).")
-    }
-}
-
-extension UndecidedSamples {
-    init(_ range: UndecidedRange) {
-        self.init(
-            device: range.device, ring: range.ring, seqs: range.seqs, count: range.count, from: range.from,
-            to: range.to)
     }
 }

@@ -108,15 +108,15 @@ private struct Household {
 }
 
 @Suite struct AssignmentTextTests {
-    private func text(_ undecided: [UndecidedSamples] = [], width: Int = 120) throws -> String {
+    private func text(_ undecided: [UndecidedRange] = [], width: Int = 120) throws -> String {
         let home = try Household()
         return AssignmentText(
             try home.assignments, undecided: undecided, persons: [home.anna], bands: [home.band]
         ).rendered(times: times, terminal: Terminal(width: width))
     }
 
-    private func samples(_ seqs: ClosedRange<UInt32>, count: Int, to: String) throws -> UndecidedSamples {
-        UndecidedSamples(
+    private func samples(_ seqs: ClosedRange<UInt32>, count: Int, to: String) throws -> UndecidedRange {
+        UndecidedRange(
             device: device, ring: RingID(rawValue: 0xb5e5_d00d), seqs: seqs, count: count,
             from: try time("2026-10-20T08:29Z"), to: try time(to))
     }

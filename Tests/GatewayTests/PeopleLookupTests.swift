@@ -119,7 +119,8 @@ struct ClockProblemTests {
         _ trust: HostTrust
     ) {
         let problem = Problem.hostClock(trust)
-        #expect(problem?.text.contains("a day at most") == true)
+        #expect(problem?.text.contains("a day at most") == (trust == .implausible))
+        #expect(problem?.text.contains("are corrected once") == true)
         #expect(problem?.remedy.contains("timedatectl set-ntp true") == true)
         #expect(problem?.remedy.contains("trust = always") == true)
     }
