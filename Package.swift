@@ -81,7 +81,8 @@ let adapters: [Target] = [
         "Gateway",
         [
             "Locking",
-            "BlueZ", "BlueZModel", "CLinux", "DBus", "Store", "Timekeeping", "Uplink", "UploadDecisions", "GatewayBus", "Systemd",
+            "BlueZ", "BlueZModel", "CLinux", "DBus", "Store", "Timekeeping", "Uplink", "UploadDecisions",
+            "GatewayBus", "Systemd",
             "HistorySync", "ZoneDatabase", "IngestAPI",
             "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),

@@ -28,7 +28,8 @@ actor RunningGateway {
     private var isStopping = false
 
     init(
-        settings: GatewaySettings, store: Store, facts: HostClockFacts, changed: @escaping @Sendable () -> Void
+        settings: GatewaySettings, store: Store, facts: HostClockFacts,
+        changed: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
         self.store = store
