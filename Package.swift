@@ -119,6 +119,7 @@ let unitTests: [Target] = [
         name: "PowercutVFS", path: "Tests/powercut", exclude: ["build.sh", "kill_test.py"],
         linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("StoreTests", ["Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
+    tests("TimeSimulationTests", ["Store", "Timekeeping", "BandModel", "BandProfile", "GatewayModel"]),
     tests("CompressionTests", ["Compression"]),
     tests(
         "IngestServiceTests",

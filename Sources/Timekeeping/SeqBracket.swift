@@ -31,6 +31,9 @@ public struct SeqBracket: Equatable, Sendable {
 
     // MARK: A clock that was read
 
+    /// ms by which a record may be stamped after its moment.
+    private static let rounding: Int64 = 60_000
+
     private func read(bandTime: Int64, first: ClockPoint?, second: ClockPoint?) -> TimeEstimate {
         var low = Int64.min / 4
         var high = Int64.max / 4
@@ -39,9 +42,12 @@ public struct SeqBracket: Equatable, Sendable {
             low = max(low, bandTime + point.offset - reach)
             high = min(high, bandTime + point.offset + reach)
         }
-        // Nothing is measured after it was read. Records that were written late may well be older than those before.
-        if let after { high = min(high, after.time + after.bound) }
-        guard low <= high else { return squeezed(bandTime + interpolated(bandTime, first, second)) }
+        // Nothing is measured after it was read; a band may round its times up to the next minute. Records that were
+        // written late may well be older than those before.
+        let isImpossible = after.map { low > $0.time + $0.bound + Self.rounding } ?? false
+        guard low <= high, !isImpossible else {
+            return squeezed(bandTime + interpolated(bandTime, first, second))
+        }
         let time = min(max(bandTime + interpolated(bandTime, first, second), low), high)
         return TimeEstimate(
             time: time, bound: TimeEstimate.rounded(max(high - time, time - low)), isUncertain: false)
