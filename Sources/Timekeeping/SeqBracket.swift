@@ -83,6 +83,9 @@ public struct SeqBracket: Equatable, Sendable {
 
     // MARK: A clock that was never read
 
+    /// 2015-01-01T00:00:00Z, ms: years before Band History Profile 1.
+    private static let firstBands: Int64 = 1_420_070_400_000
+
     /// Where its neighbours in the ring end and begin, ms; each is sure.
     public struct Neighbours: Equatable, Sendable {
         public var notBefore: Int64?
@@ -117,7 +120,11 @@ public struct SeqBracket: Equatable, Sendable {
             return TimeEstimate(
                 time: estimate.time, bound: estimate.bound.map(TimeEstimate.rounded), isUncertain: true)
         case (true, false): return TimeEstimate(time: low + fromStart, bound: nil, isUncertain: true)
-        case (false, true): return TimeEstimate(time: high - fromEnd, bound: nil, isUncertain: true)
+        // Most likely just before what follows, and no earlier than there were such bands.
+        case (false, true):
+            let time = high - fromEnd
+            return TimeEstimate(
+                time: time, bound: TimeEstimate.rounded(max(0, time - Self.firstBands) + drift), isUncertain: true)
         // Its own word, which nobody vouches for.
         case (false, false): return TimeEstimate(time: bandTime, bound: nil, isUncertain: true)
         }
