@@ -55,8 +55,8 @@ struct Corrections {
                     clockID: UInt16(truncatingIfNeeded: row.int64(5)),
                     flags: UInt8(truncatingIfNeeded: row.int64(6))))
             let wearer = try columns(after.wearer, person)
-            // "Nobody was ever named" and "nobody" differ on the wire only once.
-            if after.wearer == .unsaid, before.wearer != .unsaid { after.wearer = .nobody }
+            // "Nobody was ever named" and "nobody" are the same until somebody was.
+            if wearer == person { after.wearer = before.wearer }
             guard after != before else { return }
             changed.append((key, after, wearer, max(floor, row.int64(7)) + 1))
         }

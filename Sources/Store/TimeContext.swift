@@ -88,9 +88,8 @@ final class TimeContext {
     /// The value of `samples.person`.
     func column(_ wearer: WearerVerdict, published: Int64? = nil) throws -> Int64? {
         switch wearer {
-        // Once somebody was named, the absence of a name has to be said.
-        case .unsaid: published == nil ? nil : PersonColumn.nobody
-        case .nobody: PersonColumn.nobody
+        // Only once somebody was named, the absence of a name has to be said.
+        case .unsaid, .nobody: published == nil ? nil : PersonColumn.nobody
         case .undecided: PersonColumn.undecided
         case .person(let person): try personIDs.id(of: person)
         }

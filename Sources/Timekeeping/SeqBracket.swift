@@ -124,7 +124,8 @@ public struct SeqBracket: Equatable, Sendable {
         case (false, true):
             let time = high - fromEnd
             return TimeEstimate(
-                time: time, bound: TimeEstimate.rounded(max(0, time - Self.firstBands) + drift), isUncertain: true)
+                time: time, bound: TimeEstimate.rounded(max(0, time - Self.firstBands) + drift),
+                isUncertain: true)
         // Its own word, which nobody vouches for.
         case (false, false): return TimeEstimate(time: bandTime, bound: nil, isUncertain: true)
         }

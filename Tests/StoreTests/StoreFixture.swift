@@ -30,7 +30,13 @@ final class StoreFixture {
 
     func open() throws -> Store {
         let clock = clock
-        return try Store.open(directory: directory, vfs: Self.vfs, now: { clock.now })
+        return try Store.open(
+            directory: directory, vfs: Self.vfs, zones: Self.zoneOffset, now: { clock.now })
+    }
+
+    /// Two zones that move their clocks at no time.
+    @Sendable static func zoneOffset(_ zone: String, _ time: Timestamp) -> Int? {
+        ["Asia/Kolkata": 330, "Etc/GMT-1": 60][zone]
     }
 
     /// Opened, with the band adopted.

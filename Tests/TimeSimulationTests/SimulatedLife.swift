@@ -32,7 +32,8 @@ struct SimulatedLife {
         options.recordIntervalMilliseconds = Self.interval
         options.driftPPM = Bool.random(using: &random) ? 50 : -50
         // Right, some hours off, or years.
-        options.clockOffsetMilliseconds = [0, 7 * Self.hour, -20 * 365 * Self.day][Int.random(in: 0..<3, using: &random)]
+        options.clockOffsetMilliseconds =
+            [0, 7 * Self.hour, -20 * 365 * Self.day][Int.random(in: 0..<3, using: &random)]
         band = SimulatedBand(options, now: now)
         host = SimulatedHost(
             at: now, wallError: Int64.random(in: -40...40, using: &random), notBefore: Self.notBefore,

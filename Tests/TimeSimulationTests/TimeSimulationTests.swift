@@ -31,7 +31,8 @@ import Testing
 
     /// In memory where there is room: what is shown here does not rest on the medium.
     private static func makeDirectory() throws -> String {
-        let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        let base =
+            FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         let path = base + "/time-simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
