@@ -93,7 +93,7 @@ private struct Household {
         let kept = PersonText.added("Anna", id: id, sharesName: false)
         #expect(kept.hasPrefix("Anna is p_1; the server only knows the id.\n"))
         #expect(PersonText.added("Anna", id: id, sharesName: true).contains("is told the name"))
-        #expect(kept.contains("bandferry assign BAND 'Anna' --from TIME"))
+        #expect(kept.contains("bandferry help assign"))
     }
 
     @Test func jsonHasEveryField() throws {
