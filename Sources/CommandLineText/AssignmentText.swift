@@ -49,7 +49,9 @@ public struct AssignmentText {
             text: "\(counted(range.count, "sample")) \(when) (\(seqs) of ring \(range.ring)) "
                 + "\(range.count == 1 ? "is" : "are") nobody's: the time is not exact enough to tell on which side of "
                 + "a change of hands \(range.count == 1 ? "it lies" : "they lie").",
-            remedy: "If you know better, move the change by a few minutes with 'bandferry assign'."
+            remedy:
+                "If 'bandferry status' complains of this host's clock, mend that. Else, if you know better, move the "
+                + "change by a few minutes with 'bandferry assign'."
         ).rendered(subject: bandTitle(range.device, in: bands), for: terminal.forProse)
     }
 
