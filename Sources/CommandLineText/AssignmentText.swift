@@ -50,8 +50,9 @@ public struct AssignmentText {
                 + "\(range.count == 1 ? "is" : "are") nobody's: the time is not exact enough to tell on which side of "
                 + "a change of hands \(range.count == 1 ? "it lies" : "they lie").",
             remedy:
-                "Move the change to a moment at which nobody wore the band, if there was one: assign with other times."
-        ).rendered(subject: bandTitle(range.device, in: bands), for: terminal)
+                "If 'bandferry status' complains of this host's clock, mend that. Else, if you know better, move the "
+                + "change by a few minutes with 'bandferry assign'."
+        ).rendered(subject: bandTitle(range.device, in: bands), for: terminal.forProse)
     }
 
     private func name(_ id: PersonID) -> String {

@@ -24,9 +24,7 @@ public struct GapText {
 
     /// With `all`, those that have healed are listed as well.
     public func rendered(all: Bool, times: LocalTimes, terminal: Terminal) -> String {
-        var terminal = terminal
-        // Sentences over the whole of a wide screen are hard to read.
-        terminal.width = min(terminal.width, 100)
+        let terminal = terminal.forProse
         let open = gaps.filter { $0.gap.healedAt == nil }
         let healed = gaps.filter { $0.gap.healedAt != nil }
         var parts = byBand(open).map { device, gaps in

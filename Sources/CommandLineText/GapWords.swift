@@ -24,7 +24,7 @@ struct GapWords {
         case .freedElsewhere:
             self.init(
                 healingBecause:
-                    "Another gateway read these records and let the band erase them, and the server has not got them.",
+                    "Another gateway or an app read these records and let the band erase them; they are neither here nor at the server.",
                 remedy:
                     "Let the other gateway upload what it holds. Only one gateway should own a band; write "
                     + "mode = observe for it at the others.")

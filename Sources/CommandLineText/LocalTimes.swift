@@ -28,7 +28,7 @@ public struct LocalTimes: Sendable {
     }
 
     /// RFC 3339 in this zone, without what is zero at its end: it can be copied into a command.
-    func stamp(_ time: Timestamp) -> String {
+    public func stamp(_ time: Timestamp) -> String {
         let local = local(time)
         let fraction = time.milliseconds % 1000 == 0 ? "" : String(local.dropFirst(19).prefix(4))
         let seconds = fraction.isEmpty && time.milliseconds % 60_000 == 0 ? "" : local.dropFirst(16).prefix(3)

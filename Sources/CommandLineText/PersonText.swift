@@ -51,7 +51,7 @@ public struct PersonText {
     public static func added(_ name: String, id: PersonID, sharesName: Bool) -> String {
         let server = sharesName ? "the server is told the name" : "the server only knows the id"
         return "\(printable(name)) is \(id); \(server).\n"
-            + "Say which band they wear with: bandferry assign BAND '\(printable(name))' --from TIME\n"
+            + "Next, say which band they wear: 'bandferry help assign' shows how.\n"
     }
 
     // MARK: JSON

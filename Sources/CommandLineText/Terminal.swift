@@ -12,6 +12,13 @@ public struct Terminal: Equatable, Sendable {
         self.hasColour = hasColour
     }
 
+    /// For sentences: over the whole of a wide screen they are hard to read.
+    var forProse: Terminal {
+        var copy = self
+        copy.width = min(width, 100)
+        return copy
+    }
+
     func bold(_ text: String) -> String { hasColour ? "\u{1b}[1m\(text)\u{1b}[0m" : text }
     func alarming(_ text: String) -> String { hasColour ? "\u{1b}[31m\(text)\u{1b}[0m" : text }
     func quiet(_ text: String) -> String { hasColour ? "\u{1b}[2m\(text)\u{1b}[0m" : text }

@@ -25,5 +25,5 @@ extension Problem {
     private static let clockRemedy =
         "See `timedatectl`: turn on network time (`timedatectl set-ntp true`) and connect this host to a "
         + "network, or give it a real-time clock with a battery. If the clock is right all the same, write "
-        + "trust = always under [time]."
+        + "trust = always under [time] of the configuration."
 }

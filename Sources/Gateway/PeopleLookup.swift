@@ -38,10 +38,14 @@ struct PeopleLookup {
     /// A name that is an id, or the other way round, would leave open who is meant.
     func checkNew(name: String, id: PersonID) throws(CommandFailure) {
         if let other = persons.first(where: { $0.name == name || $0.id.text == name }) {
-            throw CommandFailure(.taken, "'\(name)' is already \(title(other)); choose another name")
+            throw CommandFailure(
+                .taken,
+                "somebody here has the name or id '\(name)' already: \(title(other)); choose another name")
         }
         if let other = persons.first(where: { $0.id == id || $0.name == id.text }) {
-            throw CommandFailure(.taken, "the id \(id) is already \(title(other)); choose another")
+            throw CommandFailure(
+                .taken, "somebody here has the id or name '\(id)' already: \(title(other)); choose another id"
+            )
         }
     }
 

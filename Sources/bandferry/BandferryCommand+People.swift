@@ -18,11 +18,12 @@ extension BandferryCommand {
                 persons.rendered(now: now, times: .ofThisHost(now: now), terminal: $0)
             }
         case .setZone(let person, let zone, let from):
-            try await daemon().setZone(zone, from: from.timestamp(now: .now), of: person)
-            try say("\(person) is in \(zone) from then on. What is stored is worked over by itself.")
+            let now = Timestamp.now
+            try await daemon().setZone(zone, from: from.timestamp(now: now), of: person)
+            try say("\(person) is in \(zone) from \(stamp(from, now: now)) on. \(Self.following)")
         case .removeZone(let person, let from):
             try await daemon().removeZone(from: from.timestamp(now: .now), of: person)
-            try say("That entry of \(person) is taken back. What is stored is worked over by itself.")
+            try say("That zone of \(person) is taken back. \(Self.following)")
         }
     }
 
@@ -33,12 +34,19 @@ extension BandferryCommand {
         let request = AssignRequest(
             band: band, person: person, from: from.timestamp(now: now), to: to?.timestamp(now: now))
         try await daemon().assign(request)
-        try say("\(band) is \(person)'s in that time. What is stored is worked over by itself.")
+        let end = to.map { "until \(stamp($0, now: now))" } ?? "on"
+        try say("\(person) wears \(band) from \(stamp(from, now: now)) \(end). \(Self.following)")
     }
 
     mutating func unassign(_ band: String, from: TimeArgument) async throws {
         try await daemon().unassign(band, from: from.timestamp(now: .now))
-        try say("That assignment of \(band) is taken back. What is stored is worked over by itself.")
+        try say("That assignment of \(band) is taken back. \(Self.following)")
+    }
+
+    private static let following = "Samples that are stored already follow by themselves."
+
+    private func stamp(_ time: TimeArgument, now: Timestamp) -> String {
+        LocalTimes.ofThisHost(now: now).stamp(time.timestamp(now: now))
     }
 
     mutating func assignments(of band: String?) throws {

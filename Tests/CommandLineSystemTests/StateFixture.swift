@@ -2,6 +2,7 @@ import BandProfile
 import Foundation
 import GatewayModel
 import Store
+import Testing
 
 /// A state directory as a stopped daemon leaves it: one band, 40 records, one gap.
 final class StateFixture: Sendable {
@@ -26,7 +27,11 @@ final class StateFixture: Sendable {
 
     var bandferry: Bandferry { Bandferry(configuration: configuration, fixture: self) }
 
-    func fill() async throws {
+    /// The sample at which the band changes hands.
+    static let change = Timestamp(milliseconds: 1_793_000_031_000)
+
+    /// With `people`, Ben wore the band until `change`, and Anna since.
+    func fill(people: Bool = false) async throws {
         let lock = try StateDirectoryLock.acquire(directory: state)
         let store = try Store.open(directory: state, now: { Timestamp(milliseconds: 1_793_100_000_000) })
         try await store.adopt(
@@ -44,7 +49,26 @@ final class StateFixture: Sendable {
             boundMilliseconds: 20, bandSecondsSinceBoot: 9)
         _ = try await store.commit(
             Chunk(ring: Self.ring, records: records, gaps: [gap], through: 50), of: Self.device, clock: clock)
+        if people { try await assign(in: store) }
         try await store.close()
         withExtendedLifetime(lock) {}
+    }
+
+    private func assign(in store: Store) async throws {
+        let anna = try #require(PersonID("p_a"))
+        let ben = try #require(PersonID("p_b"))
+        let start = Timestamp(milliseconds: 1_792_000_000_000)
+        #expect(
+            try await store.addPerson(
+                Person(
+                    id: anna, name: "Anna Berg", sharesName: true,
+                    zones: [ZoneStay(zone: "Asia/Kolkata", from: start)])))
+        #expect(try await store.addPerson(Person(id: ben, name: "Ben")))
+        let intervals = [
+            Assignment(device: Self.device, person: ben, from: start, to: Self.change),
+            Assignment(device: Self.device, person: anna, from: Self.change),
+        ]
+        for interval in intervals { #expect(try await store.assign(interval) == .done) }
+        try await store.settle()
     }
 }

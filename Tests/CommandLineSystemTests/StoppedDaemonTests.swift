@@ -5,9 +5,9 @@ import Testing
 
 /// What the command line can say with the daemon stopped and no bus at all.
 @Suite struct StoppedDaemonTests {
-    private func filled(extra: String = "") async throws -> StateFixture {
+    private func filled(extra: String = "", people: Bool = false) async throws -> StateFixture {
         let fixture = try StateFixture(extra: extra)
-        try await fixture.fill()
+        try await fixture.fill(people: people)
         return fixture
     }
 
@@ -90,11 +90,43 @@ import Testing
         #expect(try await fixture.bandferry.run("--json", "gaps").output.contains(#""cause":"overwritten""#))
     }
 
-    @Test func readingLeavesTheStateAsItIs() async throws {
+    @Test func whoWoreWhatIsListed() async throws {
+        let fixture = try await filled(people: true)
+        let persons = try await fixture.bandferry.run("person", "list")
+        #expect(persons.status == 0, "\(persons.errors)")
+        #expect(persons.output.contains("Anna Berg\n  id     p_a\n  name   shared with the server\n"))
+        #expect(persons.output.contains("wears  F0:F1:F2:F3:F4:F5 (Anna)"))
+        let json = try await fixture.bandferry.run("--json", "assignments", "F0:F1:F2:F3:F4:F5").output
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        let assignments = try #require(object["assignments"] as? [[String: Any]])
+        #expect(assignments.compactMap { $0["person"] as? String } == ["p_b", "p_a"])
+        #expect(assignments[0]["to"] as? String == "2026-10-26T07:33:51.000Z")
+        #expect(assignments[1]["to"] is NSNull)
+        // A second apart, and the clock was read to within 20 ms.
+        let undecided = try #require((object["undecided"] as? [[String: Any]])?.first)
+        #expect(undecided["first_seq"] as? Int == 30 && undecided["count"] as? Int == 1, "\(undecided)")
+        let text = try await fixture.bandferry.run("assignments").output
+        #expect(text.contains("Anna Berg (p_a)") && text.contains("until further notice"))
+        #expect(text.contains("! F0:F1:F2:F3:F4:F5 (Anna): 1 sample at "))
+    }
+
+    @Test func withoutPersonsTheListsSayWhatToDo() async throws {
         let fixture = try await filled()
+        #expect(
+            try await fixture.bandferry.run("person", "list").output.contains("'bandferry person add NAME'"))
+        #expect(try await fixture.bandferry.run("assignments").output.contains("No band is assigned"))
+        #expect(try await fixture.bandferry.run("--json", "person", "list").output == "[]\n")
+        #expect(try await fixture.bandferry.run("assignments", "band_X").status == 5)
+    }
+
+    @Test func readingLeavesTheStateAsItIs() async throws {
+        let fixture = try await filled(people: true)
         let database = URL(fileURLWithPath: fixture.state).appendingPathComponent("gateway.db")
         let before = try Data(contentsOf: database)
-        for command in [["status"], ["gaps"], ["bands"], ["export", "--format", "csv"]] {
+        for command in [
+            ["status"], ["gaps"], ["bands"], ["export", "--format", "csv"], ["person", "list"],
+            ["assignments"],
+        ] {
             #expect(try await fixture.bandferry.run(command).status == 0)
         }
         #expect(try Data(contentsOf: database) == before)
@@ -104,6 +136,9 @@ import Testing
 
     @Test(arguments: [
         ["scan"], ["adopt", "F0:F1:F2:F3:F4:F5"], ["forget", "F0:F1:F2:F3:F4:F5"], ["sync"],
+        ["person", "add", "Anna"], ["person", "zone", "Anna", "Europe/Berlin", "--from", "now"],
+        ["assign", "F0:F1:F2:F3:F4:F5", "Anna", "--from", "now"],
+        ["unassign", "F0:F1:F2:F3:F4:F5", "--from", "now"],
     ])
     func whatNeedsTheDaemonSaysSo(_ command: [String]) async throws {
         let ending = try await filled().bandferry.run(command)

@@ -220,8 +220,9 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         await setup.stop()
     }
 
-    @Test(arguments: [
-        ("Scan", [BusValue.uint32(0)]), ("Scan", [.uint32(301)]), ("Forget", [.string("nobody")]),
+    // Not in the attribute: too much to infer for Swift 6.0.3.
+    static let badArguments: [(String, [BusValue])] = [
+        ("Scan", [.uint32(0)]), ("Scan", [.uint32(301)]), ("Forget", [.string("nobody")]),
         ("Sync", [.string("x"), .properties([:])]),
         ("Sync", [.string(""), .properties(["NoAck": .string("yes")])]),
         ("Sync", [.string(""), .properties(["Fast": .bool(true)])]),
@@ -241,7 +242,9 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         ("Assign", [.string("b"), .string("Anna"), .int64(0), .properties(["To": .string("now")])]),
         ("Assign", [.string("b"), .string("Anna"), .int64(0), .properties(["Until": .int64(1)])]),
         ("Unassign", [.string(""), .int64(0)]), ("Unassign", [.string("b"), .int64(.max)]),
-    ])
+    ]
+
+    @Test(arguments: badArguments)
     func badArgumentsAreRefused(_ member: String, _ arguments: [BusValue]) async throws {
         let gateway = FakeGateway()
         let setup = try await connected(gateway)
