@@ -28,13 +28,14 @@ public struct ZoneDirectory: Sendable {
 
     private func file(named name: String) -> String? { ZoneName.isValid(name) ? "\(path)/\(name)" : nil }
 
-    /// The directory also holds tables and lists. A zone file begins with a magic number (RFC 8536, section 3.1).
+    /// The directory also holds tables and lists. A zone file begins with a header of 44 bytes, and that with a magic
+    /// number (RFC 8536, section 3.1).
     private static func isZoneFile(_ file: String) -> Bool {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        var magic: [UInt8] = [0, 0, 0, 0]
-        return read(descriptor, &magic, magic.count) == magic.count && magic == Array("TZif".utf8)
+        var header = [UInt8](repeating: 0, count: 44)
+        return read(descriptor, &header, header.count) == header.count && header.starts(with: "TZif".utf8)
     }
 }
 

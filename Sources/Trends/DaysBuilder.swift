@@ -89,10 +89,11 @@ struct DaysBuilder {
         let key = HourKey(
             hour: Int(floorDivide(local, millisecondsPerDay).remainder / millisecondsPerHour),
             offsetMinutes: offsetMinutes)
-        var hour = days[date, default: Day()].hours[key] ?? Hour(first: instant, last: instant)
-        hour.first = min(hour.first, instant)
-        hour.last = max(hour.last, instant)
-        change(&hour)
-        days[date, default: Day()].hours[key] = hour
+        func enter(_ hour: inout Hour) {
+            hour.first = min(hour.first, instant)
+            hour.last = max(hour.last, instant)
+            change(&hour)
+        }
+        enter(&days[date, default: Day()].hours[key, default: Hour(first: instant, last: instant)])
     }
 }

@@ -25,7 +25,7 @@ extension TrendDay {
         for (hour, next) in zip(hours, hours.dropFirst()) where hour.offsetMinutes != next.offsetMinutes {
             let fullHour =
                 date.midnight(offsetMinutes: next.offsetMinutes) + Int64(next.hour) * millisecondsPerHour
-            let change = fullHour > hour.first ? fullHour : next.first
+            let change = fullHour > hour.last ? fullHour : next.first
             let midnight = date.midnight(offsetMinutes: hour.offsetMinutes) + millisecondsPerDay
             transitions.append(
                 ZoneRules.Transition(at: min(change, midnight), offsetMinutes: next.offsetMinutes))
