@@ -38,6 +38,7 @@ struct ChunkWriter {
         if let clock { try keep(clock, ring: ring) }
         var taken = try writeRecords(chunk, ring: ring, now: now)
         for run in taken.stored.runs { try addUnconfirmed(run, ring: ring) }
+        for run in taken.vague.runs { try times.revisions.vague.add(ring: ring.id, run) }
         try times.note(taken.clocks, taken.days, ring: ring.id)
         try hold(taken.waiting, ring: ring)
         try heal(taken, ring: ring, now: now)
@@ -98,6 +99,8 @@ struct ChunkWriter {
         var stored = SeqRuns()
         /// Of those, the ones whose clock was read by a host clock that can't be believed yet.
         var waiting = SeqRuns()
+        /// Of those, the ones whose time may be days off.
+        var vague = SeqRuns()
         var clocks = ClockSpans()
         var days = DaySpans()
         /// Seqs that can't be taken as samples.
@@ -131,6 +134,7 @@ struct ChunkWriter {
                 taken.stored.append(record.seq)
                 taken.clocks.add(timed)
                 taken.days.add(derived.recordedAt, seq: record.seq)
+                if derived.isVague { taken.vague.append(record.seq) }
                 if derived.isUncertain {
                     if try context.waitsForHost(timed.clockID) { taken.waiting.append(record.seq) }
                 } else if taken.first == nil {

@@ -17,6 +17,7 @@ public struct BandFields: Equatable, Sendable {
 struct Corrections {
     let database: Database
     let unconfirmed: SeqIntervals
+    let vague: SeqIntervals
     let gaps: GapLedger
 
     /// Returns how many rows changed. `columns` gives a wearer's value of `samples.person`, `verdicts` reads it.
@@ -61,14 +62,19 @@ struct Corrections {
             changed.append((key, after, wearer, max(floor, row.int64(7)) + 1))
         }
         var runs = SeqRuns()
+        var (vagueRuns, clearRuns) = (SeqRuns(), SeqRuns())
         var days = DaySpans()
         for (key, fields, person, version) in changed {
             try write(fields, person: person, version: version, to: key)
             try release(key, now: now)
             runs.append(key.seq)
             days.add(fields.recordedAt, seq: key.seq)
+            if fields.isVague { vagueRuns.append(key.seq) } else { clearRuns.append(key.seq) }
         }
         for run in runs.runs { try unconfirmed.add(ring: ring, run) }
+        // A seq with two samples stays vague as long as one of them is.
+        for run in clearRuns.runs { try vague.subtract(ring: ring, run) }
+        for run in vagueRuns.runs { try vague.add(ring: ring, run) }
         for (day, seqs) in days.spans { try DayTable(database: database).extend(ring: ring, day: day, seqs) }
         if let highest = changed.map(\.version).max() { try noteUsed(highest, band: band) }
         return changed.count

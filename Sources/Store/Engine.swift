@@ -28,7 +28,9 @@ final class Engine {
         rings = writer.rings
         times = writer.times
         people = PersonTable(database: database)
-        corrections = Corrections(database: database, unconfirmed: writer.unconfirmed, gaps: writer.gaps)
+        corrections = Corrections(
+            database: database, unconfirmed: writer.unconfirmed, vague: times.revisions.vague,
+            gaps: writer.gaps)
         reviser = Reviser(
             database: database, revisions: times.revisions, corrections: corrections, gaps: writer.gaps,
             held: times.hold.held)

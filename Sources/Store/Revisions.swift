@@ -6,6 +6,7 @@ import Timekeeping
 /// no crash parts the two; the work is done later, in small transactions of its own: see `Reviser`.
 final class Revisions {
     let stale: SeqIntervals
+    let vague: SeqIntervals
     private let database: Database
     private let clocks: ClockLedger
     private let days: DayTable
@@ -15,6 +16,7 @@ final class Revisions {
     init(_ database: Database, clocks: ClockLedger) throws(SQLiteError) {
         self.database = database
         stale = try SeqIntervals(database, .stale)
+        vague = try SeqIntervals(database, .vague)
         self.clocks = clocks
         days = DayTable(database: database)
     }
@@ -52,28 +54,13 @@ final class Revisions {
     func changed(ring: Int64, from: Int64?, to: Int64?) throws {
         if let seqs = try days.seqs(ring: ring, from: from, to: to) { try mark(ring: ring, seqs) }
         // Times so vague that they may touch any border.
-        var runs = SeqRuns()
-        try database.query(
-            """
-            SELECT key FROM samples INDEXED BY samples_vague
-            WHERE key BETWEEN ? AND ? AND (time_uncertain OR time_bound > 43200000) ORDER BY key
-            """, .integer(SampleKey.lowest(ring: ring, seq: 0)),
-            .integer(SampleKey.highest(ring: ring, seq: .max))
-        ) { runs.append(SampleKey(packed: $0.int64(0)).seq) }
-        for run in runs.runs { try mark(ring: ring, run) }
+        for run in try vague.overlapping(ring: ring, 0...(.max)) { try mark(ring: ring, run) }
     }
 
     /// A clock begins: the block of the one before is whole now.
     func clockBegan(ring: Int64, at seq: UInt32) throws {
         guard let span = try SpanTable(database: database).below(seq, ring: ring) else { return }
-        let vague = try database.first(
-            """
-            SELECT 1 FROM samples INDEXED BY samples_vague
-            WHERE key BETWEEN ? AND ? AND (time_uncertain OR time_bound > 43200000) LIMIT 1
-            """, .integer(SampleKey.lowest(ring: ring, seq: span.seqs.lowerBound)),
-            .integer(SampleKey.highest(ring: ring, seq: span.seqs.upperBound))
-        ) { _ in true }
-        if vague != nil { try mark(ring: ring, span.seqs) }
+        if try !vague.overlapping(ring: ring, span.seqs).isEmpty { try mark(ring: ring, span.seqs) }
     }
 
     func mark(ring: Int64, _ seqs: ClosedRange<UInt32>) throws(SQLiteError) {

@@ -230,8 +230,6 @@ enum Schema {
             WHERE NOT time_uncertain;
         UPDATE samples SET offset_source = 0 WHERE tz_offset IS NOT NULL;
         ALTER TABLE samples DROP COLUMN clock_reading;
-        -- Those whose time may touch a border that is far from it.
-        CREATE INDEX samples_vague ON samples (key) WHERE time_uncertain OR time_bound > 43200000;
         CREATE INDEX samples_undecided ON samples (key) WHERE person = -1;
         ALTER TABLE conflicts ADD COLUMN time_bound INTEGER;
         ALTER TABLE conflicts ADD COLUMN offset_source INTEGER;
@@ -247,6 +245,15 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         INSERT INTO stale SELECT DISTINCT ring, first_seq, last_seq FROM uncertain;
         DROP TABLE uncertain;
+
+        -- Seqs of samples whose time is so vague that it may touch a border far away: DerivedFields.isVague.
+        CREATE TABLE vague (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO vague SELECT * FROM stale;
 
         -- Seqs that are not offered to the upload before the host's clock can be trusted.
         CREATE TABLE held (

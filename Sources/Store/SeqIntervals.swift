@@ -15,6 +15,8 @@ struct SeqIntervals {
         case unconfirmed
         /// What has to be derived again.
         case stale
+        /// What may have been at any time for days around.
+        case vague
         /// What waits for a host clock that can be trusted.
         case held
     }

@@ -24,6 +24,10 @@ public struct DerivedFields: Equatable, Sendable {
         self.wearer = wearer
     }
 
+    /// The truth may be further away than a day's neighbours: half a day and more, or nobody knows.
+    public var isVague: Bool { isUncertain || bound ?? .max > Self.vagueMilliseconds }
+    private static let vagueMilliseconds: Int64 = 43_200_000
+
     public init(_ estimate: TimeEstimate) {
         self.init(recordedAt: estimate.time, bound: estimate.bound, isUncertain: estimate.isUncertain)
     }

@@ -17,8 +17,9 @@ BASE = "-9c4e-4f6b-8d2a-5e7a10b3c6f4"
 CONTROL, DATA, ACK = ("bf1e0004" + BASE, "bf1e0005" + BASE, "bf1e0006" + BASE)
 HEADER = struct.Struct("<BBH")
 RECORD = struct.Struct("<IIHbBhBB")
-INSERT = """INSERT INTO samples (key, value, recorded_at, band_time, tz_offset, clock_id, clock_reading, flags,
-    version, provenance, time_uncertain) VALUES (?, ?, ?, ?, ?, ?, 1, ?, 1, 1, 0) ON CONFLICT DO NOTHING"""
+INSERT = """INSERT INTO samples (key, value, recorded_at, band_time, tz_offset, clock_id, flags, version,
+    provenance, time_uncertain, time_bound, offset_source) VALUES (?, ?, ?, ?, ?, ?, ?, 1, 1, 0, 120, 0)
+    ON CONFLICT DO NOTHING"""
 
 
 def open_database(path):
@@ -28,7 +29,10 @@ def open_database(path):
     database.execute(
         "INSERT INTO bands (id, device, address, mode, configured, adopted) VALUES (1, 'peer', 1, 'own', 1, 1)")
     database.execute("INSERT INTO rings (id, band, ring, next_seq, first_seen, last_seen) VALUES (1, 1, 1, 1, 0, 0)")
-    database.execute("INSERT INTO clock_readings VALUES (1, 1, 1, 0, 0, 0, '', 0, 0)")
+    database.execute(
+        "INSERT INTO clock_readings (id, ring, clock_id, band_time, host_time, host_monotonic, boot_id, bound,"
+        " seconds_since_boot, newest_seq) VALUES (1, 1, 1, 0, 0, 0, '', 0, 0, 0)")
+    database.execute("INSERT INTO clock_spans VALUES (1, 1, 1, 1, 0, 0)")
     database.execute("INSERT INTO unconfirmed VALUES (1, 1, 1)")
     return database
 
@@ -47,6 +51,11 @@ def commit(database, notification, clock_id):
     database.execute("UPDATE unconfirmed SET last_seq = ? WHERE ring = 1", (last,))
     database.execute(
         "UPDATE rings SET next_seq = ?, stored = stored + ?, last_seen = 0 WHERE id = 1", (last + 1, len(batch)))
+    database.execute(
+        "UPDATE clock_spans SET last_seq = ?, last_band_time = ? WHERE ring = 1 AND clock_id = 1", (last, batch[-1][3]))
+    database.execute(
+        "INSERT INTO days VALUES (1, ?1, ?2, ?2) ON CONFLICT DO UPDATE SET last_seq = max(last_seq, excluded.last_seq)",
+        (batch[-1][2] // 86_400_000, last))
     database.execute("COMMIT")
     return last, len(batch)
 

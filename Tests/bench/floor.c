@@ -73,7 +73,7 @@ static uint32_t le32(const uint8_t *p) { return p[0] | p[1] << 8 | p[2] << 16 | 
 static uint16_t le16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
 
 static sqlite3 *database;
-static sqlite3_stmt *begin, *insert, *interval, *advance, *commit;
+static sqlite3_stmt *begin, *insert, *interval, *advance, *span, *day, *commit;
 
 static sqlite3_stmt *prepare(const char *text) {
     sqlite3_stmt *statement;
@@ -93,20 +93,28 @@ static void open_database(const char *path) {
     sqlite3_exec(database,
         "INSERT INTO bands (id, device, address, mode, configured, adopted) VALUES (1, 'floor', 1, 'own', 1, 1);"
         "INSERT INTO rings (id, band, ring, next_seq, first_seen, last_seen) VALUES (1, 1, 1, 1, 0, 0);"
-        "INSERT INTO clock_readings VALUES (1, 1, 1, 0, 0, 0, '', 0, 0);"
+        "INSERT INTO clock_readings (id, ring, clock_id, band_time, host_time, host_monotonic, boot_id, bound, "
+        "seconds_since_boot, newest_seq) VALUES (1, 1, 1, 0, 0, 0, '', 0, 0, 0);"
+        "INSERT INTO clock_spans VALUES (1, 1, 1, 1, 0, 0);"
         "INSERT INTO unconfirmed VALUES (1, 1, 1);", NULL, NULL, NULL);
     begin = prepare("BEGIN IMMEDIATE");
     insert = prepare(
-        "INSERT INTO samples (key, value, recorded_at, band_time, tz_offset, clock_id, clock_reading, flags, "
-        "version, provenance, time_uncertain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 1, 1, 0) "
+        "INSERT INTO samples (key, value, recorded_at, band_time, tz_offset, clock_id, flags, version, "
+        "provenance, time_uncertain, time_bound, offset_source) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, 1, 0, 120, 0) "
         "ON CONFLICT DO NOTHING");
     interval = prepare("UPDATE unconfirmed SET last_seq = ?1 WHERE ring = 1");
     advance = prepare("UPDATE rings SET next_seq = ?1, stored = stored + ?2, last_seen = 0 WHERE id = 1");
+    span = prepare("UPDATE clock_spans SET last_seq = ?1, last_band_time = ?2 WHERE ring = 1 AND clock_id = 1");
+    day = prepare(
+        "INSERT INTO days VALUES (1, ?1, ?2, ?2) ON CONFLICT DO UPDATE SET last_seq = max(last_seq, excluded.last_seq)");
     commit = prepare("COMMIT");
 }
 
+static int64_t band_time(const uint8_t *record) { return (int64_t)le32(record + 4) * 1000 + le16(record + 8); }
+
 static void insert_record(const uint8_t *record, uint16_t clock_id) {
-    int64_t time = (int64_t)le32(record + 4) * 1000 + le16(record + 8);
+    int64_t time = band_time(record);
     sqlite3_bind_int64(insert, 1, 1LL << 40 | (int64_t)le32(record) << 8 | record[11]);
     sqlite3_bind_int64(insert, 2, (int16_t)le16(record + 12));
     sqlite3_bind_int64(insert, 3, time + 1234);
@@ -142,6 +150,7 @@ int main(int argc, char **argv) {
             sizes[count++] = (int)size;
         }
         uint32_t last = 0, taken = 0;
+        int64_t time = 0;
         run(begin);
         for (int i = 0; i < count; i++) {
             if (packets[i][1] == 1) {
@@ -151,6 +160,7 @@ int main(int argc, char **argv) {
             for (int at = header_size; at + record_size <= sizes[i]; at += record_size, taken++) {
                 insert_record(packets[i] + at, le16(packets[i] + 2));
                 last = le32(packets[i] + at);
+                time = band_time(packets[i] + at);
             }
         }
         if (taken > 0) {
@@ -159,6 +169,12 @@ int main(int argc, char **argv) {
             sqlite3_bind_int64(advance, 1, (int64_t)last + 1);
             sqlite3_bind_int64(advance, 2, taken);
             run(advance);
+            sqlite3_bind_int64(span, 1, last);
+            sqlite3_bind_int64(span, 2, time);
+            run(span);
+            sqlite3_bind_int64(day, 1, (time + 1234) / 86400000);
+            sqlite3_bind_int64(day, 2, last);
+            run(day);
         }
         run(commit);
         if (taken > 0) {
