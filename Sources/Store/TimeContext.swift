@@ -15,6 +15,8 @@ final class TimeContext {
 
     private var bracketSeqs: ClosedRange<UInt32>?
     private var bracket = SeqBracket(before: nil, after: nil)
+    private var line: ClockLine?
+    private var lineClock: UInt16 = 0
     private var strayReadings: [UInt16: ClockPoint?] = [:]
     private var brokenClocks: [UInt16: Bool] = [:]
     private var waitingClocks: [UInt16: Bool] = [:]
@@ -49,6 +51,12 @@ final class TimeContext {
     }
 
     func estimate(seq: UInt32, bandTime: Int64, clockID: UInt16) throws -> TimeEstimate {
+        // The usual record is of the same clock and between the same readings as the one before it.
+        if let line, lineClock == clockID, bracketSeqs?.contains(seq) == true,
+            let estimate = line.estimate(bandTime)
+        {
+            return estimate
+        }
         var bracket = try bracket(of: seq)
         if !bracket.reads(clockID) {
             // A record of a clock that ended before this one was read, or readings that say nothing of the order.
@@ -59,6 +67,9 @@ final class TimeContext {
                     neighbours: try neighbours(of: bracket))
             }
             bracket = SeqBracket(before: reading, after: nil)
+        } else if try !isBroken(clockID) {
+            line = ClockLine(bracket, clockID: clockID)
+            lineClock = clockID
         }
         return bracket.estimate(bandTime: bandTime, clockID: clockID, isBroken: try isBroken(clockID))
     }
@@ -111,6 +122,7 @@ final class TimeContext {
         let before = try clocks.before(seq, ring: ring)?.point
         let after = try clocks.after(seq, ring: ring)?.point
         bracket = SeqBracket(before: before, after: after)
+        line = nil
         bracketSeqs = (before.map { $0.newestSeq + 1 } ?? 0)...max(seq, after?.newestSeq ?? .max)
         return bracket
     }

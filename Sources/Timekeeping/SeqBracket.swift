@@ -20,52 +20,14 @@ public struct SeqBracket: Equatable, Sendable {
         bandTime: Int64, clockID: UInt16, isBroken: Bool = false, block: ClosedRange<Int64>? = nil,
         neighbours: Neighbours = Neighbours()
     ) -> TimeEstimate {
-        let first = before?.clockID == clockID ? before : nil
-        let second = after?.clockID == clockID ? after : nil
-        guard first != nil || second != nil else {
+        guard reads(clockID) else {
             return unread(bandTime: bandTime, block: block, neighbours: neighbours)
         }
-        let estimate = read(bandTime: bandTime, first: first, second: second)
-        return isBroken ? squeezed(estimate.time) : estimate
-    }
-
-    // MARK: A clock that was read
-
-    /// ms by which a record may be stamped after its moment.
-    private static let rounding: Int64 = 60_000
-
-    private func read(bandTime: Int64, first: ClockPoint?, second: ClockPoint?) -> TimeEstimate {
-        var low = Int64.min / 4
-        var high = Int64.max / 4
-        for point in [first, second].compactMap({ $0 }) {
-            let reach = point.bound + Drift.limit(over: bandTime - point.bandTime)
-            low = max(low, bandTime + point.offset - reach)
-            high = min(high, bandTime + point.offset + reach)
+        let line = ClockLine(self, clockID: clockID)
+        guard !isBroken, let estimate = line.estimate(bandTime) else {
+            return squeezed(bandTime + line.offset(at: bandTime))
         }
-        // Nothing is measured after it was read; a band may round its times up to the next minute. Records that were
-        // written late may well be older than those before.
-        let isImpossible = after.map { low > $0.time + $0.bound + Self.rounding } ?? false
-        guard low <= high, !isImpossible else {
-            return squeezed(bandTime + interpolated(bandTime, first, second))
-        }
-        let time = min(max(bandTime + interpolated(bandTime, first, second), low), high)
-        return TimeEstimate(
-            time: time, bound: TimeEstimate.rounded(max(high - time, time - low)), isUncertain: false)
-    }
-
-    /// The offset at a band time.
-    private func interpolated(_ bandTime: Int64, _ first: ClockPoint?, _ second: ClockPoint?) -> Int64 {
-        guard let first, let second else { return (first ?? second)?.offset ?? 0 }
-        let length = second.bandTime - first.bandTime
-        let drift = Drift.limit(over: length)
-        // A reading that is much vaguer than the other, drift included, adds nothing.
-        if second.bound >= first.bound + drift { return first.offset }
-        if first.bound >= second.bound + drift { return second.offset }
-        let position = bandTime - first.bandTime
-        guard length > 0, position > 0 else { return first.offset }
-        guard position < length else { return second.offset }
-        // A drift of years over years stays far within 64 bits in whole ms and ppm.
-        return first.offset + Int64(Double(second.offset - first.offset) * Double(position) / Double(length))
+        return estimate
     }
 
     /// A time that contradicts itself: somewhere between the two readings.
