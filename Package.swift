@@ -6,7 +6,7 @@ import PackageDescription
 
 // MARK: C libraries from Debian, each imported by exactly one wrapper
 
-func system(_ name: String, pkgConfig: String, package: String) -> Target {
+func system(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
@@ -19,7 +19,8 @@ let systemLibraries: [Target] = [
     system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     system("CINI", pkgConfig: "inih", package: "libinih-dev"),
-    system("CGLib", pkgConfig: "glib-2.0", package: "libglib2.0-dev"),
+    // Loaded on demand, not linked.
+    system("CGLib", package: "libglib2.0-0"),
 ]
 
 // MARK: helpers: every target of a kind gets the same settings

@@ -11,7 +11,6 @@ set -euo pipefail
 libraries=(
     dbus-1:libdbus-1-dev bluez:libbluetooth-dev sqlite3:libsqlite3-dev libsystemd:libsystemd-dev
     libcurl:libcurl4-openssl-dev libmicrohttpd:libmicrohttpd-dev zlib:zlib1g-dev inih:libinih-dev
-    glib-2.0:libglib2.0-dev
 )
 # The Swift libraries that go into the programs are partly C++.
 commands=(pkg-config:pkg-config g++:g++)
@@ -35,6 +34,8 @@ done
 for entry in "${libraries[@]}"; do
     pkg-config --exists "${entry%%:*}" 2>/dev/null || missing+=("${entry#*:}")
 done
+# Loaded at run time, so pkg-config does not know.
+ldconfig -p | grep -q 'libglib-2\.0\.so\.0' || missing+=(libglib2.0-0)
 if [ "${1:-build}" = test ] && ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null; then
     missing+=(python3-venv)
 fi

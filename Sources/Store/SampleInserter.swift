@@ -17,10 +17,14 @@ final class SampleInserter {
     private let insert: Statement
     private let select: Statement
 
-    // What is bound already.
+    // What is bound already. Single values: comparing them costs nothing beside an insert.
     private var clockID: UInt16?
     private var flags: UInt8?
-    private var derived: DerivedFields?
+    private var isBound = false
+    private var offset: Int?
+    private var source: OffsetSource?
+    private var isUncertain = false
+    private var timeBound: Int64?
     private var person: Int64?
 
     init(_ database: Database) throws(SQLiteError) {
@@ -64,23 +68,32 @@ final class SampleInserter {
         return try compare(timed, key: key, derived: derived, person: person, now: now)
     }
 
-    private func bind(_ fields: DerivedFields, person: Int64?) throws(SQLiteError) {
-        let bound = derived
+    @inline(__always)
+    private func bind(_ fields: borrowing DerivedFields, person: Int64?) throws(SQLiteError) {
         // Forgotten first: half of it may be bound when an error is thrown.
-        derived = nil
-        if bound == nil || bound?.offsetQuarterHours != fields.offsetQuarterHours {
-            try insert.bind(5, optional: fields.offsetQuarterHours.map(Int64.init))
+        let isFirst = !isBound
+        isBound = false
+        if isFirst || offset != fields.offsetQuarterHours {
+            offset = fields.offsetQuarterHours
+            try insert.bind(5, optional: offset.map(Int64.init))
         }
-        if bound == nil || bound?.isUncertain != fields.isUncertain {
-            try insert.bind(8, fields.isUncertain ? 1 : 0)
+        if isFirst || isUncertain != fields.isUncertain {
+            isUncertain = fields.isUncertain
+            try insert.bind(8, isUncertain ? 1 : 0)
         }
-        if bound == nil || bound?.bound != fields.bound { try insert.bind(9, optional: fields.bound) }
-        if bound == nil || bound?.offsetSource != fields.offsetSource {
-            try insert.bind(10, optional: (fields.offsetSource?.rawValue).map(Int64.init))
+        if isFirst || timeBound != fields.bound {
+            timeBound = fields.bound
+            try insert.bind(9, optional: timeBound)
         }
-        if bound == nil || self.person != person { try insert.bind(11, optional: person) }
-        self.person = person
-        derived = fields
+        if isFirst || source != fields.offsetSource {
+            source = fields.offsetSource
+            try insert.bind(10, optional: (source?.rawValue).map(Int64.init))
+        }
+        if isFirst || self.person != person {
+            self.person = person
+            try insert.bind(11, optional: person)
+        }
+        isBound = true
     }
 
     // MARK: A key that is known

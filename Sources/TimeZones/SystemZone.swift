@@ -21,8 +21,10 @@ public struct SystemZone: Equatable, Sendable {
     /// Nil when GLib can't read the file.
     init?(name: String, file: String) {
         // GLib takes what the variable TZ may hold: a path is a file and never read as a rule like "EST5EDT".
-        guard let zone = g_time_zone_new_identifier(file) else { return nil }
-        defer { g_time_zone_unref(zone) }
+        var functions = zone_functions()
+        guard zone_load(&functions), let handle = functions.new_identifier(file) else { return nil }
+        defer { functions.unref(handle) }
+        let zone = Zone(handle: handle, functions: functions)
         self.name = name
         let first = Interval(of: zone, at: 0)
         initialOffsetSeconds = first.offsetSeconds
@@ -34,7 +36,7 @@ public struct SystemZone: Equatable, Sendable {
     /// GLib numbers the intervals between changes, but does not say when they begin. Found by halving the time
     /// between two instants until the number changes from one second to the next.
     private static func find(
-        in zone: OpaquePointer, from low: Interval, to high: Interval, _ found: (Change) -> Void
+        in zone: Zone, from low: Interval, to high: Interval, _ found: (Change) -> Void
     ) {
         guard low.index != high.index else { return }
         guard high.time - low.time > 1 else {
@@ -49,15 +51,20 @@ public struct SystemZone: Equatable, Sendable {
         find(in: zone, from: middle, to: high, found)
     }
 
+    private struct Zone {
+        let handle: zone_handle
+        let functions: zone_functions
+    }
+
     private struct Interval {
         let time: Int64
         let index: Int32
         let offsetSeconds: Int
 
-        init(of zone: OpaquePointer, at time: Int64) {
+        init(of zone: Zone, at time: Int64) {
             self.time = time
-            index = g_time_zone_find_interval(zone, G_TIME_TYPE_UNIVERSAL, gint64(time))
-            offsetSeconds = Int(g_time_zone_get_offset(zone, index))
+            index = zone.functions.find_interval(zone.handle, Int32(glib_time_type_universal), time)
+            offsetSeconds = Int(zone.functions.get_offset(zone.handle, index))
         }
     }
 }
