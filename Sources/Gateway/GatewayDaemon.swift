@@ -178,7 +178,11 @@ public struct GatewaySettings: Sendable {
 // MARK: commands
 
 extension GatewayDaemon: GatewayCommands {
-    func ready() throws -> RunningGateway {
+    func ready() async throws -> RunningGateway {
+        // The name is on the bus before the database is open: a command that comes in between waits for it.
+        for _ in 0..<100 where running == nil && storeProblem == nil && !isStopping {
+            try? await Task.sleep(for: .milliseconds(100))
+        }
         guard let running else {
             let problem = storeProblem ?? .stopping
             throw CommandFailure(.notReady, "\(problem.text) \(problem.remedy)")
