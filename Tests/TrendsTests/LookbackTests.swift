@@ -28,6 +28,11 @@ import Trends
         #expect(taken([before("12:00", .light), sample("2026-10-26T00:01:00Z", .outOfBed), inside]) == 3)
     }
 
+    @Test("the newest record is enough when it is long over") func newest() {
+        #expect(taken([before("08:00", .light), before("12:00", .light)]) == 1)
+        #expect(taken([before("18:00", .light), before("21:00", .light)]) == 2)
+    }
+
     @Test("out of bed is enough, when it ends before the day") func outOfBed() {
         let earlier = before("10:00", .light)
         #expect(taken([earlier, before("19:50", .outOfBed), inside]) == 2)
