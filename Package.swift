@@ -65,7 +65,7 @@ let decisions: [Target] = [
     library("Trends", ["CivilTime", "IngestAPI"]),
     library("UploadDecisions", ["IngestAPI"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel"]),
-    library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI"]),
+    library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI", "CivilTime"]),
 ]
 
 let adapters: [Target] = [

@@ -1,8 +1,12 @@
+import IngestAPI
+
 /// Just enough JSON to write; keys keep their order. RFC 8259.
 public indirect enum JSONText: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// A number with one decimal, and none when it is whole.
+    case tenths(Int)
     case string(String)
     case array([JSONText])
     case object([(String, JSONText)])
@@ -24,6 +28,7 @@ public indirect enum JSONText: Sendable {
         case .null: result += "null"
         case .bool(let value): result += value ? "true" : "false"
         case .integer(let value): result += String(value)
+        case .tenths(let value): result += Tenths(tenths: value).description
         case .string(let value): Self.appendQuoted(value, to: &result)
         case .array(let elements):
             result += "["

@@ -90,8 +90,8 @@ struct DaysBuilder {
             hour: Int(floorDivide(local, millisecondsPerDay).remainder / millisecondsPerHour),
             offsetMinutes: offsetMinutes)
         func enter(_ hour: inout Hour) {
-            hour.first = min(hour.first, instant)
-            hour.last = max(hour.last, instant)
+            // All comes in order of time.
+            hour.last = instant
             change(&hour)
         }
         enter(&days[date, default: Day()].hours[key, default: Hour(first: instant, last: instant)])

@@ -62,6 +62,27 @@ import Trends
         #expect(buckets.count == 18 + 12 && buckets.allSatisfy { $0.minutesInDay == 1770 })
     }
 
+    @Test("an old midnight that comes before the first new hour is where the offset changes")
+    func longFlight() {
+        let samples = [sample("2026-10-27T10:15:00+05:30", 1), sample("2026-10-27T20:15:00Z", 2)]
+        let buckets = buckets(.steps, samples, from: "2026-10-27", to: "2026-10-27", by: .hour)
+        // At midnight in Bengaluru it is 18:30 in London.
+        #expect(buckets.map(\.localHour) == Array(0...23) + Array(18...23))
+        #expect(buckets[24].start.description == "2026-10-27T18:30:00.000Z")
+        #expect(buckets[26].sum == 2)
+    }
+
+    @Test("clocks that go back by half an hour show a part of an hour twice") func halfHour() {
+        let samples = [
+            sample("2026-04-05T01:00:00+11:00", 1), sample("2026-04-05T01:50:00+11:00", 2),
+            sample("2026-04-05T01:30:00+10:30", 3),
+        ]
+        let buckets = buckets(.steps, samples, from: "2026-04-05", to: "2026-04-05", by: .hour)
+        #expect(buckets[1...3].map(text) == ["1@660:3", "1@630:3", "2@630:0"])
+        #expect(buckets[2].start.description == "2026-04-04T15:00:00.000Z")
+        #expect(buckets.allSatisfy { $0.minutesInDay == 1470 })
+    }
+
     @Test("an hour lived elsewhere stands in for the zone's own, unless that has samples too")
     func elsewhere() {
         let away = [sample("2026-11-05T03:15:00+05:30", 1)]

@@ -23,7 +23,7 @@ struct RandomLife {
     static let start: Int64 = 1_792_800_000_000
     static let days = 5
     static let minute: Int64 = 60_000
-    static let offsets: [Int?] = [0, 60, 330, 345, -210, -600, 840, nil]
+    static let offsets: [Int?] = [0, 60, 330, 345, -210, -600, 840, 1439, -1439, nil]
 
     /// `TRENDS_SEED` moves them.
     static let seeds: [UInt64] = {
