@@ -63,10 +63,10 @@ public final class HTTPServer: Sendable {
         core.beginStopping()
         let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: bits))
         if listener >= 0 { close(listener) }
-        await waitForIdle(deadline)
+        await core.idle(within: deadline)
         core.abandonRunning()
         // The answers of the abandoned still want to be sent.
-        await waitForIdle(.milliseconds(500))
+        await core.idle(within: .milliseconds(500))
         let core = core
         await withCheckedContinuation { continuation in
             // It joins the library's thread: not on Swift's shared pool.
@@ -76,15 +76,5 @@ public final class HTTPServer: Sendable {
                 continuation.resume()
             }
         }
-    }
-
-    private func waitForIdle(_ deadline: Duration) async {
-        let core = core
-        let timer = Task {
-            try? await Task.sleep(for: deadline)
-            if !Task.isCancelled { core.stopWaiting() }
-        }
-        await core.idle()
-        timer.cancel()
     }
 }

@@ -9,6 +9,8 @@ final class ServerCore: Sendable {
         var open: Set<ObjectIdentifier> = []
         /// Those of them whose handler runs.
         var running: [ObjectIdentifier: Exchange] = [:]
+        /// How often somebody waited.
+        var waits = 0
         var whenIdle: CheckedContinuation<Void, Never>?
     }
 
@@ -91,15 +93,21 @@ final class ServerCore: Sendable {
 
     func beginStopping() { ledger.withLock { $0.stopping = true } }
 
-    /// Returns when no request is in hand.
-    func idle() async {
+    /// Returns when no request is in hand, or after the deadline. One caller at a time.
+    func idle(within deadline: Duration) async {
         await withCheckedContinuation { continuation in
-            let now = ledger.withLock { ledger in
-                if ledger.open.isEmpty { return true }
+            let wait: Int? = ledger.withLock { ledger in
+                if ledger.open.isEmpty { return nil }
                 ledger.whenIdle = continuation
-                return false
+                ledger.waits += 1
+                return ledger.waits
             }
-            if now { continuation.resume() }
+            guard let wait else { return continuation.resume() }
+            // The timer starts when there is something to end, and ends this wait and no later one.
+            Task {
+                try? await Task.sleep(for: deadline)
+                self.giveUp(wait)
+            }
         }
     }
 
@@ -112,6 +120,8 @@ final class ServerCore: Sendable {
         for exchange in running { exchange.answer(refuse(.stopping)) }
     }
 
-    /// Lets `idle()` return although requests are in hand.
-    func stopWaiting() { ledger.withLock { $0.whenIdle.take() }?.resume() }
+    /// Lets `idle` return although requests are in hand.
+    private func giveUp(_ wait: Int) {
+        ledger.withLock { $0.waits == wait ? $0.whenIdle.take() : nil }?.resume()
+    }
 }
