@@ -16,7 +16,7 @@ SWIFT = $$(scripts/find-swift.sh)
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
 RELEASEDIR = .build/release
 
-.PHONY: help build demo check test vm-test fuzz threads bench debian13 install uninstall clean
+.PHONY: help build demo check test vm-test fuzz threads bench time-simulation debian13 install uninstall clean
 
 help:
 	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way'
@@ -28,6 +28,7 @@ help:
 	@echo 'make fuzz      parsers under libFuzzer and the address sanitizer (SECONDS_EACH=60)'
 	@echo 'make threads   the unit tests under the thread sanitizer'
 	@echo 'make vm-test   the real BlueZ in a virtual machine'
+	@echo 'make time-simulation  lives of a band with a bad clock and a gateway with another, and how far off the times are (SEEDS=1000)'
 	@echo 'make debian13  build and unit tests on Debian 13, as on Raspberry Pi OS'
 
 build:
@@ -59,6 +60,10 @@ threads:
 bench: build
 	@scripts/install-packages.sh test
 	@Tests/bench/run.py --bin $(RELEASEDIR)
+
+time-simulation:
+	@scripts/install-packages.sh test
+	BANDFERRY_TIME_SEEDS=$${SEEDS:-1000} $(SWIFT) test $(SWIFTFLAGS) --filter TimeSimulationTests
 
 debian13:
 	@scripts/debian13.sh
