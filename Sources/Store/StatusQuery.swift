@@ -54,10 +54,11 @@ struct StatusQuery {
 
     // MARK: Helpers
 
-    /// The ring that was read last, with the newest record there is of any.
+    /// The band's latest ring, with the newest record there is of any. By what the band counts: the host's clock may have
+    /// stepped back since a ring was seen.
     private func addRing(to status: inout BandStatus, band: Int64) throws {
         let rings = try database.all(
-            "SELECT id, ring, newest_seq, next_seq FROM rings WHERE band = ? ORDER BY last_seen DESC, id DESC",
+            "SELECT id, ring, newest_seq, next_seq FROM rings WHERE band = ? ORDER BY format_count DESC, id DESC",
             .integer(band)
         ) {
             (

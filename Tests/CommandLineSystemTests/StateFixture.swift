@@ -32,6 +32,14 @@ final class StateFixture: Sendable {
 
     /// With `people`, Ben wore the band until `change`, and Anna since.
     func fill(people: Bool = false) async throws {
+        try await write(people: people)
+        // A child that another test forked meanwhile shares the lock until it runs its own program.
+        for _ in 0..<500 where StateDirectoryLock.isHeld(directory: state) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    private func write(people: Bool) async throws {
         let lock = try StateDirectoryLock.acquire(directory: state)
         let store = try Store.open(directory: state, now: { Timestamp(milliseconds: 1_793_100_000_000) })
         try await store.adopt(
