@@ -32,7 +32,13 @@ public struct HostClock: Sendable {
         HostClock(
             monotonic: { MonotonicTime(milliseconds: milliseconds(of: CLOCK_BOOTTIME)) },
             wall: { Timestamp(milliseconds: milliseconds(of: CLOCK_REALTIME)) }, kernel: readKernel,
-            bootID: readBootID(), hasBatteryClock: access("/sys/class/rtc/rtc0", F_OK) == 0)
+            bootID: readBootID(), hasBatteryClock: lastsWhileOff)
+    }
+
+    /// Boards that are described by a device tree often have no clock that runs while they are off; other machines have
+    /// one, or get their time from their host.
+    private static var lastsWhileOff: Bool {
+        access("/sys/class/rtc/rtc0", F_OK) == 0 || access("/proc/device-tree", F_OK) != 0
     }
 
     @Sendable private static func readKernel() -> KernelClock {
