@@ -74,6 +74,13 @@ private func text(
                 """)
     }
 
+    @Test("half as many steps are half as high; none are lowest, and one kind of day is neither high nor low")
+    func heights() {
+        #expect(text(.steps, [steps(0, 3000), steps(1, 6000)]).contains("\n▅█\n"))
+        #expect(text(.steps, [steps(0, 0), steps(1, 0)]).contains("\n▁▁\n"))
+        #expect(text(.heartRate, [heart(0, 60), heart(1, 60)]).contains("\n▄▄\n"))
+    }
+
     @Test("oxygen in percent") func oxygen() {
         var bucket = bucket(0, count: 1)
         (bucket.min, bucket.mean, bucket.max) = (940, Tenths(tenths: 9735), 990)
