@@ -86,7 +86,7 @@ private func text(
         (bucket.min, bucket.mean, bucket.max) = (940, Tenths(tenths: 9735), 990)
         let text = text(.spo2, [bucket])
         #expect(text.contains("oxygen saturation, percent\n▄\n"))
-        #expect(text.contains("2026-10-24      94  97.4       99        1\n"))
+        #expect(text.contains("2026-10-24    94.0  97.4     99.0        1\n"))
     }
 
     @Test("sleep in hours and minutes, also on a day on which only a stage went on") func sleepStages() {
