@@ -138,7 +138,7 @@ let unitTests: [Target] = [
         ]),
     tests("GatewayTests", ["Gateway", "GatewayBus", "Store", "GatewayModel", "BandProfile"]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
-    tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile"]),
+    tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
     tests(
         "GatewayBusTests", ["BusTestSupport", "Locking", "GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
     tests("SystemdTests", ["Locking", "Systemd"]),

@@ -32,10 +32,16 @@ public struct AssignmentText {
         }
         var parts = [table.rendered(for: terminal)]
         if !undecided.isEmpty {
-            parts.append(undecided.map { note($0, times: times, terminal: terminal) }.joined(separator: "\n"))
+            let notes = undecided.map { note($0, times: times, terminal: terminal) }
+            let advice = wrapped(Self.advice, width: terminal.forProse.width, indent: "    ")
+            parts.append((notes + [advice]).joined(separator: "\n"))
         }
         return parts.joined(separator: "\n\n") + "\n"
     }
+
+    private static let advice =
+        "What to do: If 'bandferry status' complains of this host's clock, mend that. Else, if you know better, move the "
+        + "change by a few minutes with 'bandferry assign'."
 
     private func note(_ range: UndecidedRange, times: LocalTimes, terminal: Terminal) -> String {
         let when =
@@ -49,9 +55,7 @@ public struct AssignmentText {
             text: "\(counted(range.count, "sample")) \(when) (\(seqs) of ring \(range.ring)) "
                 + "\(range.count == 1 ? "is" : "are") nobody's: the time is not exact enough to tell on which side of "
                 + "a change of hands \(range.count == 1 ? "it lies" : "they lie").",
-            remedy:
-                "If 'bandferry status' complains of this host's clock, mend that. Else, if you know better, move the "
-                + "change by a few minutes with 'bandferry assign'."
+            remedy: ""
         ).rendered(subject: bandTitle(range.device, in: bands), for: terminal.forProse)
     }
 

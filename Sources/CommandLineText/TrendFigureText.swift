@@ -54,7 +54,7 @@ struct TrendFigureText {
         switch type {
         case .heartRate:
             return [
-                text(bucket.resting), text(bucket.min), text(bucket.mean), text(bucket.max), count,
+                decimal(bucket.resting), text(bucket.min), decimal(bucket.mean), text(bucket.max), count,
             ]
         case .spo2: return [percent(bucket.min), percent(bucket.mean), percent(bucket.max), count]
         case .steps: return [grouped(bucket.sum ?? 0), count]
@@ -79,11 +79,16 @@ struct TrendFigureText {
 
     private func text(_ value: (some CustomStringConvertible)?) -> String { value?.description ?? "" }
 
+    /// With its decimal, also where that is 0: the points of a column stand below each other.
+    private func decimal(_ value: Tenths?) -> String {
+        value.map { $0.tenths % 10 == 0 ? "\($0).0" : "\($0)" } ?? ""
+    }
+
     /// From tenths of a percent.
-    private func percent(_ value: Int?) -> String { text(value.map { Tenths(tenths: $0) }) }
+    private func percent(_ value: Int?) -> String { decimal(value.map { Tenths(tenths: $0) }) }
 
     /// The mean has a decimal more; it is rounded like the others.
     private func percent(_ value: Tenths?) -> String {
-        text(value.map { Tenths(Int64($0.tenths), over: 100) })
+        decimal(value.map { Tenths(Int64($0.tenths), over: 100) })
     }
 }

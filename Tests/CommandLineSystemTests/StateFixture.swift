@@ -27,54 +27,66 @@ final class StateFixture: Sendable {
 
     var bandferry: Bandferry { Bandferry(configuration: configuration, fixture: self) }
 
-    /// The sample at which the band changes hands.
-    static let change = Timestamp(milliseconds: 1_793_000_031_000)
-
-    /// With `people`, Ben wore the band until `change`, and Anna since.
-    func fill(people: Bool = false) async throws {
-        try await write(people: people)
-        // A child that another test forked meanwhile shares the lock until it runs its own program.
-        for _ in 0..<500 where StateDirectoryLock.isHeld(directory: state) {
-            try await Task.sleep(for: .milliseconds(10))
+    /// The records are of the 50 seconds after `start`, seconds since 1970. With `people`, Ben wore the band until the
+    /// very moment of record 30, and Anna since.
+    func fill(people: Bool = false, start: UInt32 = 1_793_000_000) async throws {
+        let records = (UInt32(11)...50).map { seq in
+            HistoryRecord(
+                seq: seq, seconds: start + seq, offsetQuarterHours: 22, type: seq % 2 == 0 ? 1 : 2,
+                value: Int16(seq))
+        }
+        try await keep(records, readAt: start) { store in
+            if people { try await assign(in: store, start: Int64(start) * 1000) }
         }
     }
 
-    private func write(people: Bool) async throws {
-        let lock = try StateDirectoryLock.acquire(directory: state)
+    /// A program that another test is just starting has a copy of every descriptor until its exec: then one waits.
+    func lock() async throws -> StateDirectoryLock {
+        for _ in 0..<200 {
+            if let lock = try? StateDirectoryLock.acquire(directory: state) { return lock }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return try StateDirectoryLock.acquire(directory: state)
+    }
+
+    /// Stores records of one clock, which was read at `readAt` and is a second slow; all records below are a gap.
+    func keep(
+        _ records: [HistoryRecord], readAt: UInt32, then body: (Store) async throws -> Void = { _ in }
+    ) async throws {
+        let lock = try await lock()
         let store = try Store.open(directory: state, now: { Timestamp(milliseconds: 1_793_100_000_000) })
         try await store.adopt(
             address: Self.address, device: Self.device, mode: .own, name: "Anna", configured: false)
-        let records = (UInt32(11)...50).map { (seq: UInt32) -> TimedRecord in
-            let type: UInt8 = seq % 2 == 0 ? 1 : 2
-            let record = HistoryRecord(
-                seq: seq, seconds: 1_793_000_000 + seq, offsetQuarterHours: 22, type: type, value: Int16(seq))
-            return TimedRecord(record: record, clockID: 3)
-        }
-        let gap = Gap(ring: Self.ring, firstSeq: 1, lastSeq: 10, cause: .overwritten)
+        let first = try #require(records.first?.seq)
+        let last = try #require(records.last?.seq)
+        let gap = Gap(ring: Self.ring, firstSeq: 1, lastSeq: first - 1, cause: .overwritten)
+        let bandTime = Int64(readAt) * 1000
         let clock = ClockReading(
-            clockID: 3, bandTimeMilliseconds: 1_793_000_000_000,
-            hostTime: Timestamp(milliseconds: 1_793_000_001_000), hostMonotonicMilliseconds: 5, bootID: "b",
-            boundMilliseconds: 20, bandSecondsSinceBoot: 9)
-        _ = try await store.commit(
-            Chunk(ring: Self.ring, records: records, gaps: [gap], through: 50), of: Self.device, clock: clock)
-        if people { try await assign(in: store) }
+            clockID: 3, bandTimeMilliseconds: bandTime, hostTime: Timestamp(milliseconds: bandTime + 1000),
+            hostMonotonicMilliseconds: 5, bootID: "b", boundMilliseconds: 20, bandSecondsSinceBoot: 9)
+        let chunk = Chunk(
+            ring: Self.ring, records: records.map { TimedRecord(record: $0, clockID: 3) }, gaps: [gap],
+            through: last)
+        _ = try await store.commit(chunk, of: Self.device, clock: clock)
+        try await body(store)
         try await store.close()
         withExtendedLifetime(lock) {}
     }
 
-    private func assign(in store: Store) async throws {
+    private func assign(in store: Store, start: Int64) async throws {
         let anna = try #require(PersonID("p_a"))
         let ben = try #require(PersonID("p_b"))
-        let start = Timestamp(milliseconds: 1_792_000_000_000)
+        let before = Timestamp(milliseconds: start - 1_000_000_000)
+        let change = Timestamp(milliseconds: start + 31_000)
         #expect(
             try await store.addPerson(
                 Person(
                     id: anna, name: "Anna Berg", sharesName: true,
-                    zones: [ZoneStay(zone: "Asia/Kolkata", from: start)])))
+                    zones: [ZoneStay(zone: "Asia/Kolkata", from: before)])))
         #expect(try await store.addPerson(Person(id: ben, name: "Ben")))
         let intervals = [
-            Assignment(device: Self.device, person: ben, from: start, to: Self.change),
-            Assignment(device: Self.device, person: anna, from: Self.change),
+            Assignment(device: Self.device, person: ben, from: before, to: change),
+            Assignment(device: Self.device, person: anna, from: change),
         ]
         for interval in intervals { #expect(try await store.assign(interval) == .done) }
         try await store.settle()
