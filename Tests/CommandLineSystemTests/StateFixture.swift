@@ -40,20 +40,21 @@ final class StateFixture: Sendable {
         }
     }
 
-    /// A program that another test is just starting has a copy of every descriptor until its exec: then one waits.
-    func lock() async throws -> StateDirectoryLock {
-        for _ in 0..<200 {
-            if let lock = try? StateDirectoryLock.acquire(directory: state) { return lock }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        return try StateDirectoryLock.acquire(directory: state)
-    }
-
     /// Stores records of one clock, which was read at `readAt` and is a second slow; all records below are a gap.
     func keep(
         _ records: [HistoryRecord], readAt: UInt32, then body: (Store) async throws -> Void = { _ in }
     ) async throws {
-        let lock = try await lock()
+        try await write(records, readAt: readAt, then: body)
+        // A child that another test forked meanwhile shares the lock until it runs its own program.
+        for _ in 0..<500 where StateDirectoryLock.isHeld(directory: state) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    private func write(
+        _ records: [HistoryRecord], readAt: UInt32, then body: (Store) async throws -> Void
+    ) async throws {
+        let lock = try StateDirectoryLock.acquire(directory: state)
         let store = try Store.open(directory: state, now: { Timestamp(milliseconds: 1_793_100_000_000) })
         try await store.adopt(
             address: Self.address, device: Self.device, mode: .own, name: "Anna", configured: false)

@@ -73,7 +73,7 @@ import Testing
 
     @Test func aDaemonThatIsNotOnTheBusIsSaidToRun() async throws {
         let fixture = try await filled()
-        let lock = try await fixture.lock()
+        let lock = try StateDirectoryLock.acquire(directory: fixture.state)
         let output = try await fixture.bandferry.run("status").output
         #expect(output.contains(", running,"))
         #expect(output.contains("/usr/share/dbus-1/system.d/org.bandferry.conf"))
@@ -209,7 +209,7 @@ import Testing
 
     @Test func recoveryWaitsForTheDaemonToStop() async throws {
         let fixture = try await filled()
-        let lock = try await fixture.lock()
+        let lock = try StateDirectoryLock.acquire(directory: fixture.state)
         let ending = try await fixture.bandferry.run("recover", "--start-empty")
         #expect(ending.status == 1)
         #expect(ending.errors.contains("Stop the other daemon"))
