@@ -67,26 +67,58 @@ import Testing
         #expect(try sum("sum", list) == 600)
     }
 
-    @Test func aSleepThatBeganDaysAgoIsReadFromItsBeginning() async throws {
-        // A zone in which it is the hour after noon, so that the day has begun and has not ended.
-        let now = Int(Date().timeIntervalSince1970)
-        let offset = 12 - now / 3600 % 24
-        let midnight = now / 3600 * 3600 - 12 * 3600
-        // Light for four days, with a record every three hours, until one o'clock of today.
-        let times =
-            Array(stride(from: midnight - 95 * 3600, to: midnight + 3600, by: 3 * 3600)) + [midnight + 3600]
-        let records = times.enumerated().map { index, time in
-            HistoryRecord(
-                seq: UInt32(11 + index), seconds: UInt32(time - 1), offsetQuarterHours: Int8(offset * 4),
-                type: 4,
-                value: time == times.last ? 4 : 1)
+    /// A zone in which it is the hour after noon now, so that the day has begun and has not ended.
+    private struct Noon {
+        private let now = Int(Date().timeIntervalSince1970)
+        private var offset: Int { 12 - now / 3600 % 24 }
+        /// Signs are the other way round in these names.
+        var zone: String { "Etc/GMT\(offset > 0 ? "-" : "+")\(abs(offset))" }
+
+        /// Seconds since 1970.
+        func hour(_ hour: Int) -> Int { (now / 3600 - 12 + hour) * 3600 }
+
+        /// Stage records, by the hour of today; the clock of the fixture is a second slow.
+        func stages(from seq: UInt32, _ stages: [(hour: Int, stage: Int16)]) -> [HistoryRecord] {
+            stages.enumerated().map { index, entry in
+                HistoryRecord(
+                    seq: seq + UInt32(index), seconds: UInt32(hour(entry.hour) - 1),
+                    offsetQuarterHours: Int8(offset * 4), type: 4, value: entry.stage)
+            }
         }
+
+        func sleep(in fixture: StateFixture) async throws -> String {
+            let ending = try await fixture.bandferry.run(
+                "--json", "trends", "--type", "sleep_stage", "--days", "1", "--tz", zone)
+            #expect(ending.status == 0, "\(ending.errors)")
+            return ending.output
+        }
+    }
+
+    @Test func aSleepThatBeganDaysAgoIsReadFromItsBeginning() async throws {
+        let noon = Noon()
+        // Light for four days, with a record every three hours, until one o'clock of today.
+        let light = stride(from: -95, to: 1, by: 3).map { (hour: $0, stage: Int16(1)) }
         let fixture = try StateFixture()
-        try await fixture.keep(records, readAt: UInt32(times[0]))
-        let zone = "Etc/GMT\(offset > 0 ? "-" : "+")\(abs(offset))"
-        let ending = try await fixture.bandferry.run(
-            "--json", "trends", "--type", "sleep_stage", "--days", "1", "--tz", zone)
-        #expect(ending.output.contains(#""light":5760,"#), "\(zone): \(ending.output)\(ending.errors)")
+        try await fixture.keep(
+            noon.stages(from: 11, light + [(hour: 1, stage: 4)]), readAt: UInt32(noon.hour(-95)))
+        let output = try await noon.sleep(in: fixture)
+        #expect(output.contains(#""light":5760,"#), "\(noon.zone): \(output)")
+    }
+
+    @Test func aStageEndsWhereAGapBegins() async throws {
+        let noon = Noon()
+        func time(_ hour: Int) -> Timestamp { Timestamp(milliseconds: Int64(noon.hour(hour)) * 1000) }
+        let fixture = try StateFixture()
+        try await fixture.keep(noon.stages(from: 11, [(hour: 1, stage: 1)]), readAt: UInt32(noon.hour(0))) {
+            store in
+            let gap = Gap(
+                ring: StateFixture.ring, firstSeq: 12, lastSeq: 12, after: time(2), before: time(4),
+                cause: .lostByBand)
+            try await store.writeGap(gap, device: StateFixture.device)
+        }
+        try await fixture.keep(noon.stages(from: 13, [(hour: 4, stage: 4)]), readAt: UInt32(noon.hour(5)))
+        let output = try await noon.sleep(in: fixture)
+        #expect(output.contains(#""light":60,"#), "\(noon.zone): \(output)")
     }
 
     @Test(arguments: [
