@@ -74,7 +74,12 @@ let adapters: [Target] = [
     library(
         "Uplink",
         ["Locking", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
-    library("IngestService", ["Locking", "HTTPServer", "Compression", "SQLite", "IngestAPI"]),
+    library(
+        "IngestService",
+        [
+            "Locking", "HTTPServer", "Compression", "SQLite", "ZoneDatabase", "Trends", "IngestAPI",
+            "CivilTime",
+        ]),
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
@@ -126,8 +131,8 @@ let unitTests: [Target] = [
         "IngestServiceTests",
         [
             "Locking",
-            "IngestService", "bandferry-ingest", "HTTPServer", "HTTPClient", "SQLite", "IngestAPI",
-            "Compression",
+            "IngestService", "bandferry-ingest", "HTTPServer", "HTTPClient", "SQLite", "ZoneDatabase",
+            "Trends", "IngestAPI", "CivilTime", "Compression",
         ]),
     tests(
         "UplinkTests",

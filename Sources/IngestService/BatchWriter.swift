@@ -13,6 +13,7 @@ struct BatchWriter {
     private var persons: [String: Int64] = [:]
     private var newKeys: [APISampleType: (count: Int, maxSeq: UInt32)] = [:]
     private var maxVersion = 0
+    private var touched = TouchedDays()
 
     private init(database: Database, batch: ReceivedBatch, account: String, now: APITime) throws {
         self.database = database
@@ -48,6 +49,7 @@ struct BatchWriter {
         }
         try noteNewKeys()
         try noteCompleteness()
+        try touched.write(device: device, in: database)
         answer.ackSeq = try RingTable(database: database).ackSeq(device: device, ring: ring)
         return answer
     }
@@ -61,19 +63,19 @@ struct BatchWriter {
             answer.accepted += 1
             let known = newKeys[sample.type] ?? (0, 0)
             newKeys[sample.type] = (known.count + 1, max(known.maxSeq, sample.seq))
+            if let place = TrendPlace(sample, person: person) { touched.insert(place) }
             return
         }
-        switch KeyRule(
-            known: try SampleRow.known(sample, device: device, ring: ring, in: database), incoming: sample)
-        {
+        let known = try SampleRow.known(sample, device: device, ring: ring, in: database)
+        switch KeyRule(known: known, incoming: sample) {
         case .duplicate:
             answer.duplicates += 1
         case .refined:
             answer.duplicates += 1
-            try SampleRow.replaceDerived(sample, device: device, ring: ring, person: person, in: database)
+            try replaceDerived(sample, person: person, of: known)
         case .corrected:
             answer.corrected += 1
-            try SampleRow.replaceDerived(sample, device: device, ring: ring, person: person, in: database)
+            try replaceDerived(sample, person: person, of: known)
         case .conflict:
             answer.conflicts.append(
                 BatchAnswer.Conflict(index: index, type: sample.type.rawValue, seq: sample.seq))
@@ -82,10 +84,19 @@ struct BatchWriter {
         }
     }
 
+    private mutating func replaceDerived(_ sample: APISample, person: Int64?, of known: StoredRaw) throws {
+        try SampleRow.replaceDerived(sample, device: device, ring: ring, person: person, in: database)
+        let after = TrendPlace(sample, person: sample.person == .unchanged ? known.person : person)
+        guard known.place != after else { return }
+        for place in [known.place, after] { if let place { touched.insert(place) } }
+    }
+
     private mutating func personID(_ field: PersonField) throws -> Int64? {
         guard case .assigned(let person) = field else { return nil }
         if let known = persons[person] { return known }
-        let made = try Names(database: database).makePerson(person, account: account)
+        let names = Names(database: database)
+        let made = try names.makePerson(person, account: account)
+        try names.notePerson(made, on: device)
         persons[person] = made
         return made
     }

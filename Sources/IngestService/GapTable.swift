@@ -1,5 +1,6 @@
 import IngestAPI
 import SQLite
+import Trends
 
 /// The gap ledger. Key in a device: (ring, first_seq).
 struct GapTable {
@@ -29,6 +30,9 @@ struct GapTable {
         let sql = "SELECT \(Self.columns) FROM gaps WHERE device_id = ? ORDER BY ring, first_seq"
         return try database.all(sql, .integer(device), row: Self.gap).compactMap { $0 }
     }
+
+    /// What ends stages of sleep.
+    func intervals(device: Int64) throws -> [TrendGap] { try all(device: device).compactMap(TrendGap.init) }
 
     func gap(ring: String, firstSeq: UInt32, device: Int64) throws -> APIGap? {
         let sql = "SELECT \(Self.columns) FROM gaps WHERE device_id = ? AND ring = ? AND first_seq = ?"

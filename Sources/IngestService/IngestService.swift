@@ -1,12 +1,14 @@
 import HTTPServer
 import IngestAPI
 import Locking
+import ZoneDatabase
 
 /// Answers the requests of ingest API 1 from a storage.
 public final class IngestService: Sendable {
     private let storage: any IngestStorage
     private let tokens: TokenTable
     private let requestsPerMinute: Int?
+    private let zones: ZoneDatabase
     private let report: @Sendable (ServiceEvent) -> Void
     private let metrics = Metrics()
     private let rates = Guarded([String: RateLimit]())
@@ -14,11 +16,13 @@ public final class IngestService: Sendable {
     /// `requestsPerMinute` bounds each account; nil = no bound.
     public init(
         storage: any IngestStorage, tokens: TokenTable, requestsPerMinute: Int? = nil,
+        zones: ZoneDatabase = ZoneDatabase(),
         report: @escaping @Sendable (ServiceEvent) -> Void = { _ in }
     ) {
         self.storage = storage
         self.tokens = tokens
         self.requestsPerMinute = requestsPerMinute
+        self.zones = zones
         self.report = report
     }
 
@@ -165,6 +169,9 @@ public final class IngestService: Sendable {
             return Answer.json(record)
         case .samples:
             return Answer.json(try known(await storage.samples(request.sampleQuery(), account: account)))
+        case .aggregates:
+            let query = try request.aggregateQuery(zones: zones)
+            return Answer.json(try known(await storage.aggregates(query, account: account)))
         }
     }
 

@@ -34,6 +34,10 @@ public protocol IngestStorage: Sendable {
     /// Nil when the query names a device that is not known.
     func samples(_ query: SampleQuery, account: String) async throws(StorageFailure) -> SamplesPage?
 
+    /// Tells all that was stored before it was asked. Nil when the query names a device that is not known; a
+    /// person that is not known has no samples.
+    func aggregates(_ query: AggregateQuery, account: String) async throws(StorageFailure) -> AggregateList?
+
     /// Returns while requests can be stored: something was written, durably, a moment ago.
     func probe() async throws(StorageFailure)
 

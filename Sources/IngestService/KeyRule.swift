@@ -24,7 +24,7 @@ enum KeyRule: Equatable {
     }
 }
 
-/// Of a stored sample, what decides over another with its key.
+/// Of a stored sample, what decides over another with its key, and where it counts so far.
 struct StoredRaw: Equatable {
     var value: Int
     var bandTimeMilliseconds: Int64
@@ -32,6 +32,9 @@ struct StoredRaw: Equatable {
     var flags: Int
     var version: Int
     var bound: TimeBound
+    var person: Int64?
+    /// Nil when it counts nowhere.
+    var place: TrendPlace?
 
     func differs(from sample: APISample) -> Bool {
         value != sample.value || bandTimeMilliseconds != sample.bandTimeMilliseconds

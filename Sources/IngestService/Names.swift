@@ -46,4 +46,27 @@ struct Names {
             .text(person))
         return database.lastInsertedRowID
     }
+
+    /// Notes that the device has, or had, samples of this person.
+    func notePerson(_ person: Int64, on device: Int64) throws {
+        try database.run(
+            "INSERT INTO person_devices (person_id, device_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            .integer(person), .integer(device))
+    }
+
+    /// In the order of their names.
+    func devices(person: Int64) throws -> [(id: Int64, name: String)] {
+        try database.all(
+            """
+            SELECT d.id, d.name FROM person_devices p JOIN devices d ON d.id = p.device_id
+            WHERE p.person_id = ? ORDER BY d.name
+            """, .integer(person)
+        ) { ($0.int64(0), $0.text(1)) }
+    }
+
+    func persons(device: Int64) throws -> [Int64] {
+        try database.all("SELECT person_id FROM person_devices WHERE device_id = ?", .integer(device)) {
+            $0.int64(0)
+        }
+    }
 }

@@ -50,21 +50,24 @@ extension ServerRequest {
         return time
     }
 
-    func sampleQuery() throws(APIFailure) -> SampleQuery {
-        let subject: SampleQuery.Subject
+    /// Whose samples are asked for: one of two parameters.
+    func subject() throws(APIFailure) -> SampleQuery.Subject {
         switch (try single("device_id"), try single("person")) {
         case (let device?, nil):
             guard IngestAPI.isDeviceID(device) else {
                 throw APIFailure(.unknownDevice, "the device is not known")
             }
-            subject = .device(device)
+            return .device(device)
         case (nil, let person?):
             guard IngestAPI.isOpaqueID(person) else { throw .malformed("person is not an id") }
-            subject = .person(person)
+            return .person(person)
         default:
             throw .malformed("give either device_id or person")
         }
-        var query = SampleQuery(subject: subject, from: try time("from"), to: try time("to"))
+    }
+
+    func sampleQuery() throws(APIFailure) -> SampleQuery {
+        var query = SampleQuery(subject: try subject(), from: try time("from"), to: try time("to"))
         if let name = try single("type") {
             guard let type = APISampleType(rawValue: name) else { throw .malformed("type is not known") }
             query.type = type

@@ -17,6 +17,7 @@ enum Route: Equatable {
     case person(String)
     case putPerson(String)
     case samples
+    case aggregates
 
     /// A short constant for metrics and logs: it names no device and no person.
     var label: String {
@@ -35,6 +36,7 @@ enum Route: Equatable {
         case .person: "person"
         case .putPerson: "put_person"
         case .samples: "samples"
+        case .aggregates: "aggregates"
         }
     }
 
@@ -44,7 +46,7 @@ enum Route: Equatable {
     var needsGatewayRole: Bool {
         switch self {
         case .storeBatch, .putGaps, .putStatus, .requestLease, .releaseLease, .putPerson: true
-        case .health, .metrics, .devices, .device, .ranges, .gaps, .person, .samples: false
+        case .health, .metrics, .devices, .device, .ranges, .gaps, .person, .samples, .aggregates: false
         }
     }
 
@@ -70,6 +72,7 @@ enum Route: Equatable {
         switch (path[1], path.count) {
         case ("samples:batch", 2): return ["POST": .storeBatch]
         case ("samples", 2): return ["GET": .samples]
+        case ("aggregates", 2): return ["GET": .aggregates]
         case ("devices", 2): return ["GET": .devices]
         case ("devices", 3...4):
             guard IngestAPI.isDeviceID(path[2]) else {

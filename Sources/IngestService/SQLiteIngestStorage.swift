@@ -4,26 +4,40 @@ import SQLite
 
 /// Keeps what an ingest server is sent in one SQLite file.
 ///
-/// One writer commits requests in groups; two readers work on snapshots beside it, so that a long read for a
-/// person never delays the short ones that gateways start with.
+/// One writer commits requests in groups; readers work on snapshots beside it, so that a long read for a person
+/// never delays the short ones that gateways start with. A worker brings stored trends up to date after commits.
 public final class SQLiteIngestStorage: IngestStorage {
     let path: String
     let now: @Sendable () -> APITime
     let writer: WriteConnection
     private let states: ReadConnection
     private let pages: ReadConnection
+    private let trends: ReadConnection
+    private let rolls: ReadConnection
+    let roller: TrendRoller
+    private let worker: TrendWorker
 
     /// Makes the file, for its owner's eyes only, when it is not there.
-    public init(path: String, now: @escaping @Sendable () -> APITime = WallClock.now)
-        async throws(StorageFailure)
-    {
+    public convenience init(path: String) async throws(StorageFailure) {
+        try await self.init(path: path, now: WallClock.now)
+    }
+
+    /// `rest` is what the worker does before each burst of work.
+    init(
+        path: String, now: @escaping @Sendable () -> APITime,
+        rest: @escaping @Sendable () async -> Void = TrendWorker.standardRest
+    ) async throws(StorageFailure) {
         self.path = path
         self.now = now
         writer = WriteConnection(path: path)
         states = ReadConnection(path: path, label: "ingest-states")
         pages = ReadConnection(path: path, label: "ingest-pages")
+        trends = ReadConnection(path: path, label: "ingest-trends")
+        rolls = ReadConnection(path: path, label: "ingest-rolls")
+        roller = TrendRoller(reader: rolls, writer: writer)
         try Self.makeFile(path)
         try await writer.open()
+        worker = TrendWorker(roller, rest: rest)
     }
 
     /// SQLite gives its own files (`-wal`, `-shm`) the mode of the database.
@@ -37,29 +51,30 @@ public final class SQLiteIngestStorage: IngestStorage {
     }
 
     public func close() async {
-        await states.close()
-        await pages.close()
+        await worker.close()
+        for reader in [states, pages, trends, rolls] { await reader.close() }
         await writer.close()
     }
 
     // MARK: writing
 
     public func store(_ batch: ReceivedBatch, account: String) async throws(StorageFailure) -> BatchAnswer {
-        try await writer.perform { [now] in
+        let answer = try await writer.perform { [now] in
             try BatchWriter.store(batch, account: account, in: $0, now: now())
         }
+        worker.wake()
+        return answer
     }
 
     public func putGaps(
         _ gaps: [APIGap], device: String, account: String
     ) async throws(StorageFailure) -> [APIGap] {
-        try await writer.perform { [now] database in
+        let stored = try await writer.perform { [now] database in
             let id = try Names(database: database).makeDevice(device, account: account)
-            let table = GapTable(database: database)
-            let time = now()
-            for gap in gaps { try table.put(gap, device: id, now: time) }
-            return try gaps.compactMap { try table.gap(ring: $0.ring, firstSeq: $0.firstSeq, device: id) }
+            return try GapWriter(database: database, device: id, now: now()).put(gaps)
         }
+        worker.wake()
+        return stored
     }
 
     public func putReport(
@@ -140,5 +155,11 @@ public final class SQLiteIngestStorage: IngestStorage {
 
     public func samples(_ query: SampleQuery, account: String) async throws(StorageFailure) -> SamplesPage? {
         try await pages.perform { try SampleReader(database: $0).page(query, account: account) }
+    }
+
+    public func aggregates(
+        _ query: AggregateQuery, account: String
+    ) async throws(StorageFailure) -> AggregateList? {
+        try await trends.perform { try TrendReader(database: $0).list(query, account: account) }
     }
 }

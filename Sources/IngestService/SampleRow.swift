@@ -47,14 +47,20 @@ enum SampleRow {
     ) throws -> StoredRaw {
         let row = try database.first(
             """
-            SELECT value, band_time_ms, clock_id, flags, version, time_bound_ms, time_uncertain
+            SELECT value, band_time_ms, clock_id, flags, version, time_bound_ms, time_uncertain,
+                recorded_at_ms, tz_offset_min, person_id
             FROM samples WHERE device_id = ? AND ring = ? AND type = ? AND seq = ?
             """, .integer(device), .integer(ring), .int(sample.type.code), .int(sample.seq)
         ) {
             StoredRaw(
                 value: $0.int(0), bandTimeMilliseconds: $0.int64(1), clockID: $0.int(2), flags: $0.int(3),
                 version: $0.int(4),
-                bound: TimeBound(milliseconds: $0.optionalInt(5), uncertain: $0.bool(6)))
+                bound: TimeBound(milliseconds: $0.optionalInt(5), uncertain: $0.bool(6)),
+                person: $0.optionalInt64(9),
+                place: TrendPlace(
+                    sample.type, recordedAt: APITime(milliseconds: $0.int64(7)),
+                    tzOffsetMinutes: $0.optionalInt(8), person: $0.optionalInt64(9), flags: $0.int(3),
+                    uncertain: $0.bool(6)))
         }
         guard let row else { throw StorageFailure(.defect, "a known sample vanished") }
         return row

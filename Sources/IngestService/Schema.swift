@@ -99,7 +99,55 @@ enum Schema {
             written_ms INTEGER NOT NULL,
             padding BLOB                        -- as much as a full batch, while room for one is in doubt
         ) STRICT;
+        """,
         """
+        CREATE TABLE trend_days (               -- what the samples of a civil day come to
+            device_id INTEGER NOT NULL REFERENCES devices,
+            person_id INTEGER NOT NULL,         -- 0 = all samples of the device, whoever wore it
+            type INTEGER NOT NULL,
+            day INTEGER NOT NULL,               -- civil days since 1970-01-01
+            floating INTEGER NOT NULL,          -- samples without an offset of their own: a zone may move them
+            content TEXT NOT NULL,              -- numbers, see TrendCode
+            frozen_ms INTEGER,                  -- NULL = the samples are all there, to compute it from again
+            PRIMARY KEY (device_id, person_id, type, day)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE touched_days (             -- where trend_days is older than samples and gaps
+            device_id INTEGER NOT NULL REFERENCES devices,
+            person_id INTEGER NOT NULL,
+            type INTEGER NOT NULL,
+            day INTEGER NOT NULL,
+            stamp INTEGER NOT NULL,             -- tells this touch from a later one of the same day
+            PRIMARY KEY (device_id, person_id, type, day)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE person_devices (           -- whose samples a device ever had
+            person_id INTEGER NOT NULL REFERENCES persons,
+            device_id INTEGER NOT NULL REFERENCES devices,
+            PRIMARY KEY (person_id, device_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX person_devices_by_device ON person_devices (device_id, person_id);
+        -- Offsets that samples of the device ever had, and 0: they bound the instants of a civil day.
+        ALTER TABLE devices ADD COLUMN least_offset_min INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE devices ADD COLUMN greatest_offset_min INTEGER NOT NULL DEFAULT 0;
+        INSERT INTO person_devices SELECT DISTINCT person_id, device_id FROM samples WHERE person_id IS NOT NULL;
+        INSERT INTO touched_days
+            WITH days AS (
+                SELECT device_id, person_id, type,
+                    recorded_at_ms + coalesce(tz_offset_min, 0) * 60000 AS local_ms
+                FROM samples WHERE NOT time_uncertain AND (type <> 1 OR flags & 1)
+            ), numbered AS (
+                SELECT device_id, person_id, type,
+                    (local_ms - (local_ms % 86400000 + 86400000) % 86400000) / 86400000 AS day
+                FROM days
+            )
+            SELECT device_id, 0, type, day, 0 FROM numbered
+            UNION SELECT device_id, person_id, type, day, 0 FROM numbered WHERE person_id IS NOT NULL;
+        WITH offsets AS (
+            SELECT device_id, min(tz_offset_min) AS least, max(tz_offset_min) AS greatest
+            FROM samples WHERE tz_offset_min IS NOT NULL GROUP BY device_id
+        )
+        UPDATE devices SET least_offset_min = min(0, offsets.least), greatest_offset_min = max(0, offsets.greatest)
+            FROM offsets WHERE offsets.device_id = devices.id;
+        """,
     ]
 
     /// Brings a file up to this version; refuses one that is newer or not ours, and leaves it untouched.

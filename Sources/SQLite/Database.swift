@@ -25,7 +25,7 @@ public final class Database {
 
     public let path: String
     let connection: Connection
-    private var cache: [String: Statement] = [:]
+    private(set) var cache: [String: Statement] = [:]
     /// More distinct statements than any program here has; past it the cache starts anew.
     private static let cacheLimit = 256
 

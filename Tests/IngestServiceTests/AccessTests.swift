@@ -126,9 +126,9 @@ import Testing
     @Test(arguments: [
         ("GET", "/v1/nothing", 404), ("GET", "/v2/devices", 404), ("GET", "/v1", 404), ("GET", "/", 404),
         ("GET", "/v1/devices/d/more", 404), ("GET", "/v1/devices/d/gaps/1", 404),
-        ("GET", "/v1/aggregates", 404),
         ("POST", "/v1/devices", 405), ("GET", "/v1/samples:batch", 405), ("DELETE", "/v1/persons/p", 405),
-        ("PUT", "/v1/devices/d", 405), ("DELETE", "/v1/devices/d/gaps", 405), ("POST", "/healthz", 405),
+        ("PUT", "/v1/devices/d", 405), ("POST", "/v1/aggregates", 405), ("DELETE", "/v1/devices/d/gaps", 405),
+        ("POST", "/healthz", 405),
     ])
     func whatIsNotThereIs404AndWhatCannotBeDone405(_ method: String, _ path: String, _ status: Int)
         async throws

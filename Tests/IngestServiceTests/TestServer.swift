@@ -19,15 +19,19 @@ final class TestServer: Sendable {
     var storePath: String { directory.path + "/ingest.sqlite" }
 
     /// Tokens: `gateway-a` and `gateway-a2` of account a, `reader-a` of it, `gateway-b` of account b.
+    ///
+    /// Trends that are touched stay so until a test says `storage.roller.burst()`.
     init(
-        directory: TemporaryDirectory = TemporaryDirectory(), requestsPerMinute: Int? = nil
+        directory: TemporaryDirectory = TemporaryDirectory(), requestsPerMinute: Int? = nil,
+        rest: @escaping @Sendable () async -> Void = TestServer.restUntilClosed
     ) async throws {
         self.directory = directory
         let clock = TestClock()
         let events = EventLog()
         self.clock = clock
         self.events = events
-        storage = try await SQLiteIngestStorage(path: directory.path + "/ingest.sqlite", now: { clock.now })
+        storage = try await SQLiteIngestStorage(
+            path: directory.path + "/ingest.sqlite", now: { clock.now }, rest: rest)
         let tokens = TokenTable([
             "gateway-a": Identity(account: "a"), "gateway-a2": Identity(account: "a"),
             "reader-a": Identity(account: "a", role: .read), "gateway-b": Identity(account: "b"),
@@ -50,6 +54,12 @@ final class TestServer: Sendable {
             throw error
         }
         await server.server.stop(within: .seconds(1))
+    }
+
+    /// Returns when its task is cancelled.
+    static let restUntilClosed: @Sendable () async -> Void = {
+        let (stream, _) = AsyncStream.makeStream(of: Void.self)
+        for await _ in stream {}
     }
 
     func client(_ token: String? = "gateway-a") -> TestClient { TestClient(server.url, token: token) }
