@@ -181,7 +181,8 @@ private func text(
             let text = TrendsText.json(list).text
             #expect(try APIJSON.decode(AggregateList.self, from: Array(text.utf8)) == list)
             // Nothing but what the API has, and nothing that is null.
-            #expect(text.count == (try APIJSON.encode(list)).count)
+            let encoded = try APIJSON.encode(list)
+            #expect(text.count == encoded.count)
         }
         let text = TrendsText.json(
             AggregateList(type: .steps, bucket: .day, buckets: []), subject: [("device_id", .string("a"))]

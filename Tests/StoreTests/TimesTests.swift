@@ -175,7 +175,8 @@ import Testing
         let unread = try samples().filter { $0.clockID == 4 }
         #expect(unread.count == 20 && unread.allSatisfy(\.timeUncertain))
         for sample in unread {
-            #expect(abs(error(sample)) <= Int64(try #require(sample.timeBoundMilliseconds)))
+            let bound = try #require(sample.timeBoundMilliseconds)
+            #expect(abs(error(sample)) <= Int64(bound))
             // Twenty minutes of records between two neighbours that are twenty minutes apart.
             #expect(try #require(sample.timeBoundMilliseconds) < 120_000)
         }
