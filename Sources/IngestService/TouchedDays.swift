@@ -12,15 +12,11 @@ struct TouchedDay: Hashable {
 
 /// The days whose samples a transaction changes: each is written once, however many samples it has.
 struct TouchedDays {
-    private(set) var days: Set<TouchedDay> = []
+    private var days: Set<TouchedDay> = []
     private var offsets = 0...0
 
     mutating func insert(_ place: TrendPlace) {
-        let day = place.day
-        days.insert(TouchedDay(person: 0, type: place.type, day: day))
-        if let person = place.person {
-            days.insert(TouchedDay(person: person, type: place.type, day: day))
-        }
+        days.insert(TouchedDay(person: place.person ?? 0, type: place.type, day: place.day))
         if let offset = place.tzOffsetMinutes, !offsets.contains(offset) {
             offsets = min(offset, offsets.lowerBound)...max(offset, offsets.upperBound)
         }
@@ -42,7 +38,9 @@ struct TouchedDays {
         let statement = try database.statement(Self.upsert)
         // A day that is touched again while it is computed must not count as computed: the stamp differs.
         let stamp = Int64.random(in: .min ... .max)
-        for touched in days {
+        // A person's day is the device's too.
+        let all = days.union(days.map { TouchedDay(person: 0, type: $0.type, day: $0.day) })
+        for touched in all {
             try statement.bind(1, device)
             try statement.bind(2, touched.person)
             try statement.bind(3, touched.type.code)
