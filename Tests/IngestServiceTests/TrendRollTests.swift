@@ -125,23 +125,26 @@ import Testing
             for await _ in gate { return }
         })
         var rest = rests.makeAsyncIterator()
+        // Where time is short, one burst may not be enough.
+        func workAndRest() async throws {
+            repeat {
+                goOn.yield()
+                await rest.next()
+            } while try !server.touched().isEmpty
+        }
         // At the start, for what was left from before.
         await rest.next()
         _ = try await server.client().store(batch([steps(1, 5, 1)], device: "d"))
         #expect(try server.touched().count == 1)
-        goOn.yield()
         // The commit woke it: it rests again, after it has worked.
-        await rest.next()
-        #expect(try server.touched().isEmpty)
+        try await workAndRest()
         let gap =
             #"{"ring":"0000000a","first_seq":9,"cause":"overwritten","after":"2026-03-02T01:00:00.000Z","#
             + #""before":"2026-03-02T02:00:00.000Z"}"#
         #expect(try await server.client().put("/v1/devices/d/gaps", #"{"gaps":[\#(gap)]}"#).status == 200)
         #expect(try server.touched() == ["d * sleep_stage 2026-03-02"])
-        goOn.yield()
         // The gap woke it too.
-        await rest.next()
-        #expect(try server.touched().isEmpty)
+        try await workAndRest()
         await server.server.stop(within: .seconds(1))
     }
 

@@ -29,7 +29,7 @@ import ZoneDatabase
                 _ = try await storage.putGaps([week.gap(&random)], device: "d", account: "a")
             } else {
                 let count = UInt32.random(in: 1...2, using: &random)
-                let seq = UInt32.random(in: 1...week.records + 3, using: &random)
+                let seq = week.seq(&random)
                 try await store(
                     (0..<count).map { week.record(seq + $0, &random, version: round, moved: true) },
                     in: storage)
@@ -43,6 +43,30 @@ import ZoneDatabase
             }
         }
         await storage.close()
+    }
+
+    /// The day before is not touched by its own records, and its last stage is shorter all the same.
+    @Test func aRecordAfterMidnightEndsTheStageBeforeIt() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            func stage(_ seq: UInt32, _ value: Int, _ time: Int64) -> APISample {
+                sample(seq, .sleepStage, value: value, at: time, offset: 0)
+            }
+            func outOfBed() async throws -> [Double?] {
+                try await client.aggregates("device_id=d&type=sleep_stage&from=2026-03-01&to=2026-03-01")
+                    .buckets
+                    .map(\.minutes?.outOfBed.value)
+            }
+            _ = try await client.store(
+                batch([stage(1, 1, march(1, 22)), stage(2, 4, march(1, 23))], device: "d"))
+            try await server.settle()
+            #expect(try await outOfBed() == [240])
+            _ = try await client.store(batch([stage(3, 1, march(2, 0, 30))], device: "d"))
+            #expect(try server.touched() == ["d * sleep_stage 2026-03-02"])
+            #expect(try await outOfBed() == [90])
+            try await server.settle()
+            #expect(try await outOfBed() == [90])
+        }
     }
 
     private func store(_ samples: [APISample], in storage: SQLiteIngestStorage) async throws {
@@ -88,10 +112,10 @@ private struct Week {
         let lives = [
             [1, 2, 3, 1, 0, 2, 0, 0, 3, 1, 2, 4], [1, 2, 3, 1, 2],
             [1, 2, 1, 0, 0, 3, 2, 1, 3, 2, 1, 2, 2, 1], [0],
-            [0, 0, 0, 0, 1],
+            [0, 0, 0, 0, 1], [1, 4, 2], [1, 2, 3, 1, 2, 1, 2, 3, 2, 4],
         ]
         let homes: [[Int?]] = [[0], [120], [60, 60, nil], [-600, -600, 840]]
-        step = [37, 61, 110, 200, 245, 270, 295].randomElement(using: &random) ?? 37
+        step = [37, 61, 110, 200, 260, 280, 294].randomElement(using: &random) ?? 37
         stages = lives.randomElement(using: &random) ?? []
         offsets = homes.randomElement(using: &random) ?? [0]
         records = UInt32(7 * 1440 / step)
@@ -101,6 +125,13 @@ private struct Week {
         APITime(
             milliseconds: CivilDate(year: 2026, month: 3, day: 26).midnight(offsetMinutes: 0)
                 + Int64(minutes) * 60_000)
+    }
+
+    /// Of a record to change; half of them are the first of a day in UTC, or near it.
+    func seq(_ random: inout SeededRandom) -> UInt32 {
+        guard Bool.random(using: &random) else { return .random(in: 1...records + 3, using: &random) }
+        let midnight = Int.random(in: 1...6, using: &random) * 1440
+        return UInt32((midnight + step - 1) / step)
     }
 
     func record(_ seq: UInt32, _ random: inout SeededRandom, version: Int = 1, moved: Bool) -> APISample {
