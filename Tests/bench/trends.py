@@ -46,7 +46,7 @@ class Store:
         self.tokens.chmod(0o600)
         self.process = subprocess.Popen(
             [self.program, "--listen", "127.0.0.1:0", "--store", f"sqlite:{self.path}", "--token-file", self.tokens],
-            stdout=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         host, port = self.process.stdout.readline().split("http://")[1].strip().split(":")
         self.connection = http.client.HTTPConnection(host, int(port))
 
