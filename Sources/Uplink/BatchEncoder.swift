@@ -4,7 +4,8 @@ import IngestAPI
 
 /// Writes the body of `POST /v1/samples:batch` straight to bytes. Ingest API 1.
 ///
-/// Every text in it is a name of ours, a device id or a time, so that nothing needs escaping.
+/// Every text in it but the id of a person is a name of ours, a device id or a time, so that nothing else needs
+/// escaping.
 struct BatchEncoder {
     private(set) var bytes: [UInt8] = []
 
@@ -43,7 +44,24 @@ struct BatchEncoder {
         add(#","flags":"#, sample.flags)
         if let bound = sample.timeBoundMilliseconds { add(#","time_bound_ms":"#, bound) }
         if sample.timeUncertain { add(#","time_uncertain":true"#) }
+        switch sample.wearer {
+        // Absent = unchanged: another gateway may have said who it was.
+        case .unsaid: break
+        case .nobody: add(#","person":null"#)
+        case .person(let person):
+            add(#","person":""#)
+            addEscaped(person)
+            add("\"")
+        }
         add("}")
+    }
+
+    /// A `PersonID` is printable ASCII: of that a JSON string escapes two characters (RFC 8259, section 7).
+    private mutating func addEscaped(_ person: PersonID) {
+        for byte in person.text.utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(byte)
+        }
     }
 
     private mutating func add(_ texts: String...) {

@@ -34,6 +34,7 @@ struct BatchFingerprint: Equatable {
             hasher.combine(sample.flags)
             hasher.combine(sample.timeUncertain)
             hasher.combine(sample.timeBoundMilliseconds)
+            hasher.combine(sample.wearer)
         }
         return hasher.finalize()
     }

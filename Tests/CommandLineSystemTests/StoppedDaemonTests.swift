@@ -24,7 +24,8 @@ import Testing
             Set(first.keys) == [
                 "device_id", "ring", "type", "seq", "value", "recorded_at", "tz_offset_min", "version",
                 "provenance",
-                "band_time_ms", "clock_id", "flags",
+                "band_time_ms", "clock_id", "flags", "time_bound_ms", "time_uncertain", "offset_source",
+                "person",
             ])
         #expect(first["type"] as? String == "steps")
         #expect(first["band_time_ms"] as? Int == 1_793_000_011_000)

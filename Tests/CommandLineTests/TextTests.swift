@@ -170,7 +170,8 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
             ExportFormat.jsonl.line(sample(offset: 330))
                 == #"{"device_id":"band_F0F1F2F3F4F5","ring":"b5e5d00d","type":"heart_rate","seq":120443,"value":72,"#
                 + #""recorded_at":"2026-10-27T05:31:00.000Z","tz_offset_min":330,"version":2,"provenance":"device","#
-                + #""band_time_ms":1793079000123,"clock_id":3,"flags":1}"# + "\n")
+                + #""band_time_ms":1793079000123,"clock_id":3,"flags":1,"time_bound_ms":null,"time_uncertain":false,"#
+                + #""offset_source":null,"person":null}"# + "\n")
         #expect(ExportFormat.jsonl.line(sample(offset: nil)).contains("\"tz_offset_min\":null"))
         #expect(ExportFormat.jsonl.header.isEmpty)
     }
@@ -178,13 +179,30 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
     @Test func csvHasTheSameColumns() throws {
         #expect(
             ExportFormat.csv.header
-                == "device_id,ring,type,seq,value,recorded_at,tz_offset_min,version,provenance,band_time_ms,clock_id,flags\n"
+                == "device_id,ring,type,seq,value,recorded_at,tz_offset_min,version,provenance,band_time_ms,clock_id,flags,"
+                + "time_bound_ms,time_uncertain,offset_source,person\n"
         )
         #expect(
             ExportFormat.csv.line(sample(offset: -90))
-                == "band_F0F1F2F3F4F5,b5e5d00d,heart_rate,120443,72,2026-10-27T05:31:00.000Z,-90,2,device,1793079000123,3,1\n"
+                == "band_F0F1F2F3F4F5,b5e5d00d,heart_rate,120443,72,2026-10-27T05:31:00.000Z,-90,2,device,1793079000123,3,1,,false,,\n"
         )
         #expect(ExportFormat.csv.line(sample(offset: nil)).contains(".000Z,,2,"))
+    }
+
+    @Test func aPersonsIDMayHoldQuotesAndCommas() throws {
+        var sample = sample(offset: 60)
+        sample.offsetSource = .person
+        sample.timeBoundMilliseconds = 250
+        sample.timeUncertain = true
+        let id = #"a",b\"#
+        sample.wearer = .person(try #require(PersonID(id)))
+        let line = ExportFormat.jsonl.line(sample)
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        #expect(object?["person"] as? String == id)
+        #expect(object?["time_bound_ms"] as? Int == 250)
+        #expect(object?["time_uncertain"] as? Bool == true)
+        #expect(object?["offset_source"] as? String == "person")
+        #expect(ExportFormat.csv.line(sample).hasSuffix(#",1,250,true,person,"a"",b\""# + "\n"))
     }
 
     @Test func bothFormatsNameTheSameColumnsInTheSameOrder() throws {

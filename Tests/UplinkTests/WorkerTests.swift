@@ -46,6 +46,7 @@ import Testing
         odd.timeBoundMilliseconds = 250
         odd.provenance = .user
         odd.recordedAt = Timestamp(milliseconds: -62_167_219_200_001)
+        odd.wearer = .person(try #require(PersonID(#"p"1\,{}"#)))
         run.outbox.add([odd])
         _ = run.untilItWaits()
         let stored = try #require(run.server.contents.value.samples.values.first?.sample)
@@ -55,7 +56,18 @@ import Testing
                     type: .heartRate, seq: 7, value: 180, recordedAt: .earliest, tzOffsetMinutes: nil,
                     version: 4,
                     provenance: .user, bandTimeMilliseconds: odd.bandTimeMilliseconds, clockID: 3, flags: 1,
-                    timeBoundMilliseconds: 250, timeUncertain: true))
+                    timeBoundMilliseconds: 250, timeUncertain: true, person: .assigned(#"p"1\,{}"#)))
+    }
+
+    @Test func whoWoreTheBandIsSaidInThreeWays() throws {
+        let run = Run()
+        var samples = [sample(1), sample(2), sample(4)]
+        samples[1].wearer = .nobody
+        samples[2].wearer = .person(try #require(PersonID("p_1")))
+        run.outbox.add(samples)
+        _ = run.untilItWaits()
+        let stored = run.server.contents.value.samples.values.sorted { $0.sample.seq < $1.sample.seq }
+        #expect(stored.map(\.sample.person) == [.unchanged, .cleared, .assigned("p_1")])
     }
 
     @Test func twoDevicesTakeTurns() {

@@ -201,7 +201,7 @@ class Commands(GatewayCase):
         stack.daemon.stop()
         rows = [json.loads(line) for line in stack.command("export", "--format", "jsonl").splitlines()]
         fields = ["device_id", "ring", "type", "seq", "value", "recorded_at", "tz_offset_min", "version", "provenance",
-                  "band_time_ms", "clock_id", "flags"]
+                  "band_time_ms", "clock_id", "flags", "time_bound_ms", "time_uncertain", "offset_source", "person"]
         self.assertTrue(all(list(row) == fields for row in rows))
         truth = [line for line in stack.truth() if line["kind"] == "record"]
         given = ["ring", "type", "seq", "value", "tz_offset_min", "band_time_ms", "clock_id", "flags"]
