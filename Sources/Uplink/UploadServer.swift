@@ -12,6 +12,7 @@ struct UploadServer {
     let url: String
     let transport: any UploadTransport
     let deadlines: HTTPDeadlines
+    let date: ServerDate
 
     /// `body` is a whole batch as JSON.
     func postBatch(_ body: [UInt8], compressed: Bool, token: String) -> AttemptOutcome {
@@ -56,7 +57,9 @@ struct UploadServer {
         request.headers.append(HTTPHeader("Accept", IngestAPI.jsonContentType))
         if !body.isEmpty { request.headers.append(HTTPHeader("Content-Type", IngestAPI.jsonContentType)) }
         do {
+            let sent = date.now
             let response = try transport.perform(request)
+            date.heard(response, sent: sent)
             return .answered(
                 .init(
                     status: response.status, body: response.body, retryAfter: response.header("Retry-After"),

@@ -16,6 +16,7 @@ public final class Uploader: Sendable {
     private let openOutbox: @Sendable () throws -> any UploadOutbox
     private let openTransport: @Sendable (AbortFlag) throws(HTTPFailure) -> any UploadTransport
     private let serverState: @Sendable (DeviceID, ServerDeviceState?) -> Void
+    private let serverDate: ServerDate.Hook
     private let mailbox = Mailbox()
     private let thread = WorkerThread()
     private let abortFlag = AbortFlag()
@@ -24,16 +25,21 @@ public final class Uploader: Sendable {
     ///   - log: called on the upload thread.
     ///   - serverState: what the server holds of a device, once after each start, before anything of it is sent; nil =
     ///     it knows none. Called on the upload thread.
+    ///   - serverDate: what a server whose certificate was verified said the time is, and between which two moments of
+    ///     `clock`, ms. Called on the upload thread.
     public convenience init(
         settings: UploadSettings, stateDirectory: String, clock: any UploadClock = SystemUploadClock(),
         random: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) },
         log: @escaping @Sendable (UploadEvent) -> Void,
-        serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void
+        serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void,
+        serverDate: @escaping @Sendable (_ date: Timestamp, _ sent: Int64, _ answered: Int64) -> Void = {
+            _, _, _ in
+        }
     ) {
         let authorityFile = settings.authorityFile
         self.init(
             settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
-            serverState: serverState,
+            serverState: serverState, serverDate: serverDate,
             openOutbox: { try StoreOutbox(directory: stateDirectory, now: { clock.wall }) },
             openTransport: { (flag) throws(HTTPFailure) in
                 try HTTPClient(abortFlag: flag, authorityFile: authorityFile)
@@ -44,6 +50,7 @@ public final class Uploader: Sendable {
         settings: UploadSettings, clock: any UploadClock, random: InjectedRandom,
         log: @escaping @Sendable (UploadEvent) -> Void,
         serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void,
+        serverDate: @escaping ServerDate.Hook,
         openOutbox: @escaping @Sendable () throws -> any UploadOutbox,
         openTransport: @escaping @Sendable (AbortFlag) throws(HTTPFailure) -> any UploadTransport
     ) {
@@ -51,6 +58,7 @@ public final class Uploader: Sendable {
         self.clock = clock
         self.random = random
         self.serverState = serverState
+        self.serverDate = serverDate
         self.openOutbox = openOutbox
         self.openTransport = openTransport
         board = UploadBoard(log: log)
@@ -102,9 +110,12 @@ public final class Uploader: Sendable {
             board.show(.noAnswer(.unsendable), isSending: false, now: clock.wall)
             return refuseQuestions()
         }
+        let server = UploadServer(
+            url: url, transport: transport, deadlines: deadlines,
+            date: ServerDate(url: url, clock: clock, hook: serverDate))
         let worker = UploadWorker(
-            settings: settings, server: UploadServer(url: url, transport: transport, deadlines: deadlines),
-            clock: clock, random: random, board: board, openOutbox: openOutbox, serverState: serverState)
+            settings: settings, server: server, clock: clock, random: random, board: board,
+            openOutbox: openOutbox, serverState: serverState)
         while true {
             let news = mailbox.take()
             for question in news.questions {

@@ -14,32 +14,42 @@ final class Run {
     let board: UploadBoard
     let events = Locked<[UploadEvent]>([])
     let states = Locked<[String]>([])
+    let dates = Locked<[String]>([])
     private(set) var worker: UploadWorker
     private let intervals: UploadIntervals
     /// A start has random bits of its own.
     private var starts: UInt64 = 0
     private let seed: UInt64
 
-    init(seed: UInt64 = 1, token: String? = "secret\n", intervals: UploadIntervals = UploadIntervals()) {
+    private let url: String
+
+    init(
+        seed: UInt64 = 1, token: String? = "secret\n", url: String = "http://server",
+        intervals: UploadIntervals = UploadIntervals()
+    ) {
         self.seed = seed
+        self.url = url
         self.intervals = intervals
         if let token { directory.write(token, to: "token") }
         let events = events
         board = UploadBoard(log: { event in events.change { $0.append(event) } })
         worker = Self.makeWorker(
-            seed: seed, directory: directory, intervals: intervals, server: server, clock: clock,
-            board: board,
-            outbox: outbox, states: states)
+            seed: seed, url: url, directory: directory, intervals: intervals, server: server, clock: clock,
+            board: board, outbox: outbox, states: states, dates: dates)
     }
 
     private static func makeWorker(
-        seed: UInt64, directory: TemporaryDirectory, intervals: UploadIntervals, server: ModelServer,
-        clock: FakeClock, board: UploadBoard, outbox: FakeOutbox, states: Locked<[String]>
+        seed: UInt64, url: String, directory: TemporaryDirectory, intervals: UploadIntervals,
+        server: ModelServer, clock: FakeClock, board: UploadBoard, outbox: FakeOutbox,
+        states: Locked<[String]>, dates: Locked<[String]>
     ) -> UploadWorker {
         UploadWorker(
-            settings: UploadSettings(
-                url: "http://server", tokenFile: "\(directory.path)/token", intervals: intervals),
-            server: UploadServer(url: "http://server", transport: server, deadlines: HTTPDeadlines()),
+            settings: UploadSettings(url: url, tokenFile: "\(directory.path)/token", intervals: intervals),
+            server: UploadServer(
+                url: url, transport: server, deadlines: HTTPDeadlines(),
+                date: ServerDate(url: url, clock: clock) { date, sent, answered in
+                    dates.change { $0.append("\(date.milliseconds) \(sent) \(answered)") }
+                }),
             clock: clock, random: injectedRandom(seed: seed), board: board, openOutbox: { outbox },
             serverState: { device, state in
                 states.change { $0.append("\(device) \(state?.maxVersion ?? 0)") }
@@ -50,8 +60,8 @@ final class Run {
     func restart() {
         starts += 1
         worker = Self.makeWorker(
-            seed: seed &* 1_000_003 &+ starts, directory: directory, intervals: intervals, server: server,
-            clock: clock, board: board, outbox: outbox, states: states)
+            seed: seed &* 1_000_003 &+ starts, url: url, directory: directory, intervals: intervals,
+            server: server, clock: clock, board: board, outbox: outbox, states: states, dates: dates)
     }
 
     /// Steps until the worker wants to wait; returns how long. A loop without an end is a failure by itself.

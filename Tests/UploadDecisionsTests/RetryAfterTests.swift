@@ -34,12 +34,4 @@ import Testing
         #expect(
             RetryAfter.duration(until, date: "Tue, 27 Oct 2026 06:00:00 GMT", wallTime: wallTime) == .zero)
     }
-
-    @Test func theDateOfRFC9110IsRead() {
-        #expect(RetryAfter.httpDate("Sun, 06 Nov 1994 08:49:37 GMT") == APITime("1994-11-06T08:49:37Z"))
-        #expect(RetryAfter.httpDate("Sun, 06 Nov 1994 08:49:37 CET") == nil)
-        #expect(RetryAfter.httpDate("Sun, 31 Feb 1994 08:49:37 GMT") == nil)
-        #expect(RetryAfter.httpDate("Sun, 6 Nov 1994 08:49:37 GMT") == nil)
-        #expect(RetryAfter.httpDate("") == nil)
-    }
 }
