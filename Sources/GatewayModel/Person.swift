@@ -74,12 +74,15 @@ public enum OffsetSource: UInt8, Sendable, CaseIterable {
     case person = 1
     /// The zone of this host.
     case host = 2
+    /// Another gateway said so, and the server took its word.
+    case elsewhere = 3
 
     public var name: String {
         switch self {
         case .band: "band"
         case .person: "person"
         case .host: "host"
+        case .elsewhere: "elsewhere"
         }
     }
 }

@@ -8,10 +8,11 @@ import SQLite
 /// loses is only sent again. The database must have been opened by `Store` before.
 public final class Outbox {
     public let path: String
-    private let database: Database
-    private let unconfirmed: SeqIntervals
-    private let gaps: GapLedger
-    private let selection: OutboxSelection
+    let database: Database
+    let unconfirmed: SeqIntervals
+    let gaps: GapLedger
+    let selection: OutboxSelection
+    let comparisons: ComparisonTable
     private let confirmation: OutboxConfirmation
     private let now: () -> Timestamp
     /// The ring that the last batch was of: the next one is of another, so that no band waits for all of another's.
@@ -24,12 +25,12 @@ public final class Outbox {
     init(directory: String, vfs: String?, now: @escaping () -> Timestamp) throws(StoreError) {
         let database = try DatabaseOpening(directory: StateDirectory(path: directory), vfs: vfs).openOutbox()
         let parts = try storing("open the database for the upload", database.path) {
-            (try SeqIntervals(database), try GapLedger(database))
+            (try SeqIntervals(database), try GapLedger(database), try ComparisonTable(database))
         }
         self.database = database
         self.now = now
         path = database.path
-        (unconfirmed, gaps) = parts
+        (unconfirmed, gaps, comparisons) = parts
         selection = OutboxSelection(database: database, unconfirmed: unconfirmed)
         confirmation = OutboxConfirmation(database: database, unconfirmed: unconfirmed, gaps: gaps)
     }
@@ -74,9 +75,16 @@ public final class Outbox {
         }
     }
 
-    /// The server has these. A sample that was corrected meanwhile stays unconfirmed.
-    public func confirm(_ items: [OutboxItem], of batch: OutboxBatch) throws(StoreError) {
-        try write("confirm samples") { _ in try confirmation.confirm(items, ring: batch.ringRow) }
+    /// The server has these. A sample that was corrected meanwhile stays unconfirmed. `contested`: the server knew some
+    /// of them already, so that they are to be compared with what it has.
+    public func confirm(
+        _ items: [OutboxItem], of batch: OutboxBatch, contested: Bool = false
+    ) throws(StoreError) {
+        try write("confirm samples") { _ in
+            let seqs = try confirmation.confirm(items, ring: batch.ringRow)
+            guard contested else { return }
+            for run in seqs { try comparisons.contested.add(ring: batch.ringRow, run) }
+        }
     }
 
     /// The server will not take these: they are passed, kept, and named as `unreadable` gaps. With `held` they are
@@ -150,7 +158,7 @@ public final class Outbox {
 
     // MARK: Helpers
 
-    private func write<Value>(_ operation: String, _ body: (Timestamp) throws -> Value) throws(StoreError)
+    func write<Value>(_ operation: String, _ body: (Timestamp) throws -> Value) throws(StoreError)
         -> Value
     {
         let time = now()

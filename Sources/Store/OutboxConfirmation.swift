@@ -8,11 +8,15 @@ struct OutboxConfirmation {
     let unconfirmed: SeqIntervals
     let gaps: GapLedger
 
-    func confirm(_ items: [OutboxItem], ring: Int64) throws {
-        for run in try doneRuns(ring: ring, confirming: items) { try unconfirmed.subtract(ring: ring, run) }
+    /// Returns the seqs that are confirmed now.
+    @discardableResult
+    func confirm(_ items: [OutboxItem], ring: Int64) throws -> [ClosedRange<UInt32>] {
+        let done = try doneRuns(ring: ring, confirming: items)
+        for run in done { try unconfirmed.subtract(ring: ring, run) }
         for item in items {
             if case .conflict(let id) = item.origin { try setState(1, conflict: id) }
         }
+        return done
     }
 
     func quarantine(

@@ -34,6 +34,13 @@ struct OutboxSelection {
             """, .text(device.text), .int(ring.rawValue), row: Self.ring) ?? nil
     }
 
+    func ring(_ id: Int64) throws -> Ring? {
+        try database.first(
+            """
+            SELECT rings.id, rings.ring, device FROM rings JOIN bands ON bands.id = rings.band WHERE rings.id = ?
+            """, .integer(id), row: Self.ring) ?? nil
+    }
+
     /// The lowest unconfirmed samples, and when all of them fit, the conflicts: the first reading of a key has to
     /// reach the server before the second.
     func items(of ring: Ring, limit: Int) throws -> [OutboxItem] {

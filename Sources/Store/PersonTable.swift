@@ -105,6 +105,33 @@ struct PersonTable {
         return true
     }
 
+    /// Without a mark that something was changed here.
+    func replaceZones(_ stays: [ZoneStay], of person: Int64) throws(SQLiteError) {
+        try database.run("DELETE FROM zone_stays WHERE person = ?", .integer(person))
+        for stay in stays {
+            try database.run(
+                "INSERT INTO zone_stays (person, from_time, zone) VALUES (?, ?, ?)", .integer(person),
+                .integer(stay.from.milliseconds), .text(stay.zone))
+        }
+    }
+
+    /// As the server last had them.
+    func serverZones(of person: Int64) throws -> [ZoneStay] {
+        let text = try database.first(
+            "SELECT server_zones FROM persons WHERE id = ?", .integer(person)
+        ) { $0.text(0) }
+        return (text ?? "").split(separator: "\n").compactMap { line in
+            guard let space = line.firstIndex(of: " "), let from = Int64(line[..<space]) else { return nil }
+            return ZoneStay(
+                zone: String(line[line.index(after: space)...]), from: Timestamp(milliseconds: from))
+        }
+    }
+
+    func replaceServerZones(_ stays: [ZoneStay], of person: Int64) throws(SQLiteError) {
+        let text = stays.map { "\($0.from.milliseconds) \($0.zone)\n" }.joined()
+        try database.run("UPDATE persons SET server_zones = ?2 WHERE id = ?1", .integer(person), .text(text))
+    }
+
     private func markChanged(_ person: Int64) throws(SQLiteError) {
         try database.run("UPDATE persons SET sent = 0 WHERE id = ?", .integer(person))
     }
@@ -113,9 +140,15 @@ struct PersonTable {
 
     /// By band and beginning; nil = of every band.
     func assignments(band: Int64? = nil) throws -> [Assignment] {
+        try assignments(in: "assignments", band: band)
+    }
+
+    func withdrawn(band: Int64) throws -> [Assignment] { try assignments(in: "withdrawn", band: band) }
+
+    private func assignments(in table: String, band: Int64?) throws -> [Assignment] {
         try database.all(
             """
-            SELECT device, persons.person, from_time, to_time FROM assignments a
+            SELECT device, persons.person, from_time, to_time FROM \(table) a
             JOIN bands ON bands.id = a.band JOIN persons ON persons.id = a.person
             WHERE ?1 IS NULL OR a.band = ?1 ORDER BY device, from_time
             """, .optional(band)
@@ -134,6 +167,14 @@ struct PersonTable {
             ON CONFLICT DO UPDATE SET to_time = excluded.to_time, person = excluded.person
             """, .integer(band), .integer(assignment.from.milliseconds),
             .optional(assignment.to?.milliseconds), .integer(person))
+    }
+
+    /// Remembers what an assignment said that is replaced or taken back.
+    func withdraw(_ assignment: Assignment, band: Int64) throws {
+        try database.run(
+            "INSERT INTO withdrawn (band, from_time, to_time, person) VALUES (?, ?, ?, ?)", .integer(band),
+            .integer(assignment.from.milliseconds), .optional(assignment.to?.milliseconds),
+            .integer(try require(assignment.person)))
     }
 
     func remove(from: Timestamp, band: Int64) throws(SQLiteError) {

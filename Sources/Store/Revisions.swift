@@ -57,6 +57,21 @@ final class Revisions {
         for run in try vague.overlapping(ring: ring, 0...(.max)) { try mark(ring: ring, run) }
     }
 
+    /// From `from` on the person, a row of `persons`, was in another zone than was known. Returns whether they wear a band.
+    func personMoved(_ person: Int64, from: Timestamp) throws -> Bool {
+        let rings = try database.all(
+            """
+            SELECT id FROM rings WHERE band IN (SELECT band FROM assignments WHERE person = ?) ORDER BY id
+            """, .integer(person)
+        ) { $0.int64(0) }
+        // A sample may lie so far from the border that its bound touches: half a day; vaguer ones are marked anyway.
+        for ring in rings { try changed(ring: ring, from: from.milliseconds - DayTable.milliseconds, to: nil) }
+        return !rings.isEmpty
+    }
+
+    /// Somebody else marked samples, through a connection of their own.
+    func lookAgain() { mayBePending = true }
+
     /// A clock begins: the block of the one before is whole now.
     func clockBegan(ring: Int64, at seq: UInt32) throws {
         guard let span = try SpanTable(database: database).below(seq, ring: ring) else { return }

@@ -268,7 +268,8 @@ enum Schema {
             person TEXT NOT NULL UNIQUE,    -- opaque id of the account
             name TEXT UNIQUE,               -- for people here; NULL = known from the server alone
             shares_name INTEGER NOT NULL,   -- 1 = the server gets the name
-            sent INTEGER NOT NULL           -- 1 = the server has this person as it is
+            sent INTEGER NOT NULL,          -- 1 = the server has this person as it is
+            server_zones TEXT NOT NULL DEFAULT '' -- zones as the server last had them, a line each: ms and name
         ) STRICT;
         CREATE TABLE zone_stays (
             person INTEGER NOT NULL,        -- persons.id; 0 = this host
@@ -284,5 +285,27 @@ enum Schema {
             person INTEGER NOT NULL REFERENCES persons (id),
             PRIMARY KEY (band, from_time)
         ) STRICT, WITHOUT ROWID;
+        -- Assignments that were replaced or taken back: what they said of samples is no other gateway's word.
+        CREATE TABLE withdrawn (
+            id INTEGER PRIMARY KEY,
+            band INTEGER NOT NULL REFERENCES bands (id),
+            from_time INTEGER NOT NULL,
+            to_time INTEGER,
+            person INTEGER NOT NULL REFERENCES persons (id)
+        ) STRICT;
+
+        -- Seqs that the server knew when they were sent: another gateway may have said something else of them.
+        CREATE TABLE contested (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE bands ADD COLUMN sent_report TEXT; -- the last status that was sent, JSON
+        ALTER TABLE bands ADD COLUMN report TEXT;      -- the last status that the server took
+        -- Looks at what another gateway said that are still to come, since one was last seen on the band.
+        ALTER TABLE bands ADD COLUMN sweeps INTEGER NOT NULL DEFAULT 0;
+        -- samples.key: what is older comes with the next look; 0 = from the top.
+        ALTER TABLE bands ADD COLUMN swept INTEGER NOT NULL DEFAULT 0;
         """
 }

@@ -19,6 +19,8 @@ struct SeqIntervals {
         case vague
         /// What waits for a host clock that can be trusted.
         case held
+        /// What the server knew when it was sent.
+        case contested
     }
 
     init(_ database: Database, _ table: Table = .unconfirmed) throws(SQLiteError) {

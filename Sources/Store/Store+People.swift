@@ -43,6 +43,7 @@ extension Store {
             let history = WearerHistory(try engine.people.assignments(band: band))
             if let other = history.overlap(with: assignment) { return .overlaps(other) }
             let replaced = history.assignments.first { $0.from == assignment.from }
+            if let replaced { try engine.people.withdraw(replaced, band: band) }
             try engine.people.put(assignment, band: band, person: person)
             try engine.wearerChanged([replaced, assignment].compactMap { $0 }, band: band)
             return .done
@@ -55,6 +56,7 @@ extension Store {
             guard let band = try engine.bands.id(of: device),
                 let old = try engine.people.assignments(band: band).first(where: { $0.from == from })
             else { return false }
+            try engine.people.withdraw(old, band: band)
             try engine.people.remove(from: from, band: band)
             try engine.wearerChanged([old], band: band)
             return true
@@ -76,9 +78,6 @@ extension Engine {
 
     fileprivate func personMoved(_ person: Int64, from: Timestamp) throws {
         times.forget()
-        let bands = try database.all(
-            "SELECT DISTINCT band FROM assignments WHERE person = ?", .integer(person)
-        ) { $0.int64(0) }
-        for band in bands { try mark(band: band, from: from.milliseconds - Self.reach, to: nil) }
+        _ = try times.revisions.personMoved(person, from: from)
     }
 }

@@ -301,6 +301,14 @@ public actor Store {
     /// Called when times, offsets or wearers of stored samples changed.
     public func onRevision(_ revised: @escaping @Sendable () -> Void) { self.revised = revised }
 
+    /// The upload marked samples, or changed where persons were, through its own connection: derives them again.
+    public func takeUpMarks() throws(StoreError) {
+        try write("look at what is stale") { engine, _ in
+            engine.times.forget()
+            engine.times.revisions.lookAgain()
+        }
+    }
+
     /// Derives all that is stale again before it returns. The store does so by itself; this is for who can't wait.
     public func settle() throws(StoreError) {
         while try reviseSlice() != nil {}

@@ -37,7 +37,8 @@ final class TimeContext {
         derivation = Derivation(
             wearers: wearers,
             offsets: OffsetChoice(
-                persons: stays, host: try persons.zones(of: PersonTable.host), lookup: zones))
+                persons: stays, host: try persons.zones(of: PersonTable.host), lookup: zones),
+            withdrawn: try persons.withdrawn(band: band))
         personIDs = PersonIDs(persons)
     }
 

@@ -11,12 +11,11 @@ public enum Revision {
         published: DerivedFields, fresh estimate: TimeEstimate, bandOffset: Int?, isClockBroken: Bool,
         derivation: Derivation, threshold: Int64 = thresholdMilliseconds
     ) -> DerivedFields? {
-        let fresh = derivation.fields(estimate, bandOffset: bandOffset)
+        let fresh = derivation.fields(estimate, bandOffset: bandOffset, published: published)
         if isTimeBetter(fresh, than: published, isClockBroken: isClockBroken, threshold: threshold) {
             return fresh
         }
-        var kept = published
-        derivation.complete(&kept, bandOffset: bandOffset)
+        let kept = derivation.complete(published, bandOffset: bandOffset)
         // A time that is only a little better may still tell on which side of a border the sample lies.
         if kept.wearer == .undecided, fresh.wearer != .undecided, !isWorse(fresh, than: published) {
             return fresh

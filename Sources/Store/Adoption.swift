@@ -1,0 +1,153 @@
+import BandProfile
+import GatewayModel
+import SQLite
+import Timekeeping
+
+/// What came of a look at what the server has.
+public struct AdoptionReport: Equatable, Sendable {
+    /// Samples that are now as the server has them.
+    public var adopted = 0
+    /// Of those, the ones that are derived again, because what is known here was not weighed against it.
+    public var marked = 0
+
+    public init() {}
+}
+
+/// Takes over what another gateway said better of samples that are stored here, inside a transaction that its caller
+/// holds. What the band gave is never touched.
+struct Adoption {
+    private let database: Database
+    private let unconfirmed: SeqIntervals
+    private let held: SeqIntervals
+    private let stale: SeqIntervals
+    private let contested: SeqIntervals
+    private let gaps: GapLedger
+    private let persons: PersonIDs
+
+    init(_ outbox: Outbox) throws(SQLiteError) {
+        database = outbox.database
+        unconfirmed = outbox.unconfirmed
+        contested = outbox.comparisons.contested
+        gaps = outbox.gaps
+        held = try SeqIntervals(database, .held)
+        stale = try SeqIntervals(database, .stale)
+        persons = PersonIDs(PersonTable(database: database))
+    }
+
+    private struct Row {
+        var fields: DerivedFields
+        var version: Int64
+        var person: PersonID?
+        /// The value of `samples.person`.
+        var column: Int64?
+    }
+
+    /// `samples` as the server has them, of one band.
+    func adopt(_ samples: [Sample], band: Int64) throws -> AdoptionReport {
+        var report = AdoptionReport()
+        var rings: [RingID: Int64] = [:]
+        var runs: [Int64: SeqRuns] = [:]
+        var highest: Int64 = 0
+        for sample in samples.sorted(by: { ($0.ring.rawValue, $0.seq) < ($1.ring.rawValue, $1.seq) }) {
+            guard let ring = try rings[sample.ring] ?? ringRow(sample.ring, band: band) else { continue }
+            rings[sample.ring] = ring
+            let key = SampleKey(ring: ring, seq: sample.seq, type: sample.type.rawValue)
+            guard let row = try row(key, of: sample), let better = try better(sample, than: row),
+                try !isWaiting(key)
+            else { continue }
+            try write(better, version: sample.version, to: key)
+            try DayTable(database: database).extend(
+                ring: ring, day: DayTable.day(better.fields.recordedAt), key.seq...key.seq)
+            runs[ring, default: SeqRuns()].append(key.seq)
+            highest = max(highest, Int64(sample.version))
+            report.adopted += 1
+            // Neither side knew of the other's word: what is known here is said again, on top of theirs.
+            let isUnweighed = row.version == Int64(sample.version)
+            if try isUnweighed || !contested.overlapping(ring: ring, key.seq...key.seq).isEmpty {
+                try stale.add(ring: ring, key.seq...key.seq)
+                report.marked += 1
+            }
+        }
+        guard report.adopted > 0 else { return report }
+        let versions = OutboxVersions(database: database, unconfirmed: unconfirmed)
+        try versions.raiseFloor(band: band, to: highest)
+        for (ring, seqs) in runs { for run in seqs.runs { try gaps.refreshTimes(ring: ring, run) } }
+        return report
+    }
+
+    // MARK: Helpers
+
+    private func ringRow(_ ring: RingID, band: Int64) throws -> Int64? {
+        try database.first(
+            "SELECT id FROM rings WHERE band = ? AND ring = ?", .integer(band), .int(ring.rawValue)
+        ) { $0.int64(0) }
+    }
+
+    /// What is stored under the key; nil when nothing is, or when the band gave something else there.
+    private func row(_ key: SampleKey, of sample: Sample) throws -> Row? {
+        try database.first(
+            """
+            SELECT recorded_at, time_bound, time_uncertain, tz_offset, offset_source, person, version FROM samples
+            WHERE key = ? AND value = ? AND band_time = ? AND clock_id = ? AND flags = ?
+            """, .integer(key.packed), .int(sample.value), .integer(sample.bandTimeMilliseconds),
+            .int(sample.clockID), .int(sample.flags)
+        ) { row in
+            let column = row.optionalInt64(5)
+            return Row(
+                fields: DerivedFields(
+                    recordedAt: row.int64(0), bound: row.optionalInt64(1), isUncertain: row.bool(2),
+                    offsetQuarterHours: row.optionalInt(3),
+                    offsetSource: row.optionalInt(4).flatMap {
+                        OffsetSource(rawValue: UInt8(truncatingIfNeeded: $0))
+                    }),
+                version: row.int64(6), person: try column.flatMap { try persons.person($0) }, column: column)
+        }
+    }
+
+    /// What to write instead of `row`; nil when the server has the same, or something that gives way.
+    private func better(_ sample: Sample, than row: Row) throws -> Row? {
+        var theirs = row
+        theirs.version = Int64(sample.version)
+        theirs.fields.recordedAt = sample.recordedAt.milliseconds
+        theirs.fields.bound = sample.timeBoundMilliseconds.map(Int64.init)
+        theirs.fields.isUncertain = sample.timeUncertain
+        adoptOffset(sample.offsetMinutes, into: &theirs.fields)
+        if case .person(let person) = sample.wearer { theirs.person = person } else { theirs.person = nil }
+        guard
+            Standing(version: theirs.version, fields: theirs.fields)
+                >= Standing(version: row.version, fields: row.fields),
+            theirs.fields != row.fields || theirs.version != row.version || theirs.person != row.person
+        else { return nil }
+        if theirs.person != row.person {
+            theirs.column = try theirs.person.map { try persons.id(of: $0) } ?? PersonColumn.nobody
+        }
+        return theirs
+    }
+
+    /// What the band knew stays. An offset that is none of whole quarter hours can't be kept here.
+    private func adoptOffset(_ minutes: Int?, into fields: inout DerivedFields) {
+        guard fields.offsetSource != .band, minutes.map({ $0 % 15 == 0 }) ?? true else { return }
+        let quarterHours = minutes.map { $0 / 15 }
+        guard quarterHours != fields.offsetQuarterHours else { return }
+        fields.offsetQuarterHours = quarterHours
+        fields.offsetSource = quarterHours == nil ? nil : .elsewhere
+    }
+
+    /// It goes up anyway, now or later, and is compared then.
+    private func isWaiting(_ key: SampleKey) throws -> Bool {
+        let seq = key.seq...key.seq
+        return try !unconfirmed.overlapping(ring: key.ring, seq).isEmpty
+            || !held.overlapping(ring: key.ring, seq).isEmpty
+    }
+
+    private func write(_ row: Row, version: Int, to key: SampleKey) throws(SQLiteError) {
+        try database.run(
+            """
+            UPDATE samples SET recorded_at = ?2, time_bound = ?3, time_uncertain = ?4, tz_offset = ?5,
+                offset_source = ?6, person = ?7, version = ?8
+            WHERE key = ?1
+            """, .integer(key.packed), .integer(row.fields.recordedAt), .optional(row.fields.bound),
+            .int(row.fields.isUncertain ? 1 : 0), .optional(row.fields.offsetQuarterHours),
+            .optional(row.fields.offsetSource?.rawValue), .optional(row.column), .int(version))
+    }
+}
