@@ -6,11 +6,14 @@ import Timekeeping
 /// What came of a look at what the server has.
 public struct AdoptionReport: Equatable, Sendable {
     /// Samples that are now as the server has them.
-    public var adopted = 0
+    public var adopted: Int
     /// Of those, the ones that are derived again, because what is known here was not weighed against it.
-    public var marked = 0
+    public var marked: Int
 
-    public init() {}
+    public init(adopted: Int = 0, marked: Int = 0) {
+        self.adopted = adopted
+        self.marked = marked
+    }
 }
 
 /// Takes over what another gateway said better of samples that are stored here, inside a transaction that its caller
@@ -20,6 +23,7 @@ struct Adoption {
     private let unconfirmed: SeqIntervals
     private let held: SeqIntervals
     private let stale: SeqIntervals
+    private let vague: SeqIntervals
     private let contested: SeqIntervals
     private let gaps: GapLedger
     private let persons: PersonIDs
@@ -31,6 +35,7 @@ struct Adoption {
         gaps = outbox.gaps
         held = try SeqIntervals(database, .held)
         stale = try SeqIntervals(database, .stale)
+        vague = try SeqIntervals(database, .vague)
         persons = PersonIDs(PersonTable(database: database))
     }
 
@@ -48,6 +53,7 @@ struct Adoption {
         var rings: [RingID: Int64] = [:]
         var runs: [Int64: SeqRuns] = [:]
         var highest: Int64 = 0
+        let wearers = WearerHistory(try PersonTable(database: database).assignments(band: band))
         for sample in samples.sorted(by: { ($0.ring.rawValue, $0.seq) < ($1.ring.rawValue, $1.seq) }) {
             guard let ring = try rings[sample.ring] ?? ringRow(sample.ring, band: band) else { continue }
             rings[sample.ring] = ring
@@ -58,12 +64,11 @@ struct Adoption {
             try write(better, version: sample.version, to: key)
             try DayTable(database: database).extend(
                 ring: ring, day: DayTable.day(better.fields.recordedAt), key.seq...key.seq)
+            try noteVagueness(of: better.fields, key)
             runs[ring, default: SeqRuns()].append(key.seq)
             highest = max(highest, Int64(sample.version))
             report.adopted += 1
-            // Neither side knew of the other's word: what is known here is said again, on top of theirs.
-            let isUnweighed = row.version == Int64(sample.version)
-            if try isUnweighed || !contested.overlapping(ring: ring, key.seq...key.seq).isEmpty {
+            if try isUnweighed(better, against: row, key, wearers) {
                 try stale.add(ring: ring, key.seq...key.seq)
                 report.marked += 1
             }
@@ -124,6 +129,22 @@ struct Adoption {
         return theirs
     }
 
+    /// The other side did not know of what is known here, or knew less: it is said again, on top of theirs. Only a time
+    /// that moved, and a wearer that is named, are reasons against a higher version: each time that moves gets better, so
+    /// that two gateways do not say two things in turn.
+    private func isUnweighed(
+        _ theirs: Row, against ours: Row, _ key: SampleKey, _ wearers: WearerHistory
+    ) throws -> Bool {
+        let (new, old) = (theirs.fields, ours.fields)
+        if theirs.version == ours.version { return true }
+        if new.isUncertain != old.isUncertain || new.bound ?? .max > old.bound ?? .max { return true }
+        if abs(new.recordedAt - old.recordedAt) > Revision.thresholdMilliseconds { return true }
+        if theirs.person == nil, case .person = wearers.wearer(at: new.recordedAt, bound: new.bound) {
+            return true
+        }
+        return try !contested.overlapping(ring: key.ring, key.seq...key.seq).isEmpty
+    }
+
     /// What the band knew stays. An offset that is none of whole quarter hours can't be kept here.
     private func adoptOffset(_ minutes: Int?, into fields: inout DerivedFields) {
         guard fields.offsetSource != .band, minutes.map({ $0 % 15 == 0 }) ?? true else { return }
@@ -138,6 +159,19 @@ struct Adoption {
         let seq = key.seq...key.seq
         return try !unconfirmed.overlapping(ring: key.ring, seq).isEmpty
             || !held.overlapping(ring: key.ring, seq).isEmpty
+    }
+
+    /// A seq with two samples stays vague as long as one of them is.
+    private func noteVagueness(of fields: DerivedFields, _ key: SampleKey) throws {
+        let seq = key.seq...key.seq
+        if fields.isVague { return _ = try vague.add(ring: key.ring, seq) }
+        guard try !vague.overlapping(ring: key.ring, seq).isEmpty else { return }
+        let others = try database.all(
+            "SELECT recorded_at, time_bound, time_uncertain FROM samples WHERE key BETWEEN ? AND ?",
+            .integer(SampleKey.lowest(ring: key.ring, seq: key.seq)),
+            .integer(SampleKey.highest(ring: key.ring, seq: key.seq))
+        ) { DerivedFields(recordedAt: $0.int64(0), bound: $0.optionalInt64(1), isUncertain: $0.bool(2)) }
+        if !others.contains(where: \.isVague) { try vague.subtract(ring: key.ring, seq) }
     }
 
     private func write(_ row: Row, version: Int, to key: SampleKey) throws(SQLiteError) {

@@ -9,9 +9,11 @@ final class ComparisonTable {
     /// Of each ring, lowest first. Not kept over a restart: another sweep comes.
     private var unswept: [(ring: OutboxSelection.Ring, seqs: ClosedRange<UInt32>)] = []
     private let database: Database
+    private let waiting: [SeqIntervals]
 
     init(_ database: Database) throws(SQLiteError) {
         self.database = database
+        waiting = [try SeqIntervals(database), try SeqIntervals(database, .held)]
         contested = try SeqIntervals(database, .contested)
     }
 
@@ -50,9 +52,18 @@ final class ComparisonTable {
         }
     }
 
+    /// What waits to be sent is left out: it is compared after that, if need be.
     private func slice(
-        of ring: OutboxSelection.Ring, _ range: ClosedRange<UInt32>, limit: Int
+        of ring: OutboxSelection.Ring, _ whole: ClosedRange<UInt32>, limit: Int
     ) throws -> ComparisonSlice {
+        let taken = try waiting.flatMap { try $0.overlapping(ring: ring.id, whole) }
+        let settled = remaining(of: whole, without: taken).first
+        guard let range = settled, range.lowerBound == whole.lowerBound else {
+            let end = settled.map { $0.lowerBound - 1 } ?? whole.upperBound
+            return ComparisonSlice(
+                device: ring.device, ring: ring.ring, seqs: whole.lowerBound...end, moments: [],
+                ringRow: ring.id)
+        }
         var moments: [ComparisonSlice.Moment] = []
         var last = range.lowerBound
         try database.query(
@@ -64,10 +75,12 @@ final class ComparisonTable {
             last = SampleKey(packed: row.int64(0)).seq
             moments.append(
                 ComparisonSlice.Moment(
-                    time: Timestamp(milliseconds: row.int64(1)), boundMilliseconds: row.optionalInt64(2)))
+                    seq: last, time: Timestamp(milliseconds: row.int64(1)),
+                    boundMilliseconds: row.optionalInt64(2)))
         }
         let seqs = range.lowerBound...(moments.count < limit ? range.upperBound : last)
-        return ComparisonSlice(device: ring.device, ring: ring.ring, seqs: seqs, moments: moments, ringRow: ring.id)
+        return ComparisonSlice(
+            device: ring.device, ring: ring.ring, seqs: seqs, moments: moments, ringRow: ring.id)
     }
 }
 
@@ -75,10 +88,12 @@ final class ComparisonTable {
 public struct ComparisonSlice: Equatable, Sendable {
     /// When one of them was recorded, as it is known here.
     public struct Moment: Equatable, Sendable {
+        public var seq: UInt32
         public var time: Timestamp
         public var boundMilliseconds: Int64?
 
-        public init(time: Timestamp, boundMilliseconds: Int64?) {
+        public init(seq: UInt32, time: Timestamp, boundMilliseconds: Int64?) {
+            self.seq = seq
             self.time = time
             self.boundMilliseconds = boundMilliseconds
         }

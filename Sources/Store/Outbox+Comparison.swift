@@ -37,7 +37,7 @@ extension Outbox {
     }
 
     public func isShared(_ device: DeviceID) throws(StoreError) -> Bool {
-        try sharing(device) { table in try table.isShared() } ?? false
+        try storing("look who syncs a band", path) { try sharing(device)?.isShared() ?? false }
     }
 
     /// Lets the newest `count` samples of a shared band and as many older ones be compared. False when no other gateway
@@ -54,7 +54,7 @@ extension Outbox {
 
     /// Statuses that the server may have from here, as they were given to `noteSending`.
     public func reports(of device: DeviceID) throws(StoreError) -> [String] {
-        try sharing(device) { table in try table.reports() } ?? []
+        try storing("look up the status", path) { try sharing(device)?.reports() ?? [] }
     }
 
     /// Before a status goes up.
@@ -71,9 +71,11 @@ extension Outbox {
         _ device: DeviceID, _ body: (SharingTable) throws -> Value
     ) throws(StoreError) -> Value? {
         try write("note who syncs a band") { _ in
-            try BandTable(database: database).id(of: device).map {
-                try body(SharingTable(database: database, band: $0))
-            }
+            try sharing(device).map(body)
         }
+    }
+
+    private func sharing(_ device: DeviceID) throws -> SharingTable? {
+        try BandTable(database: database).id(of: device).map { SharingTable(database: database, band: $0) }
     }
 }

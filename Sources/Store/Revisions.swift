@@ -65,7 +65,9 @@ final class Revisions {
             """, .integer(person)
         ) { $0.int64(0) }
         // A sample may lie so far from the border that its bound touches: half a day; vaguer ones are marked anyway.
-        for ring in rings { try changed(ring: ring, from: from.milliseconds - DayTable.milliseconds, to: nil) }
+        for ring in rings {
+            try changed(ring: ring, from: from.milliseconds - DayTable.milliseconds, to: nil)
+        }
         return !rings.isEmpty
     }
 

@@ -17,7 +17,8 @@ struct SharingTable {
     }
 
     func isShared() throws -> Bool {
-        try database.first("SELECT sweeps > 0 FROM bands WHERE id = ?", .integer(band)) { $0.bool(0) } ?? false
+        try database.first("SELECT sweeps > 0 FROM bands WHERE id = ?", .integer(band)) { $0.bool(0) }
+            ?? false
     }
 
     // MARK: Reports
@@ -56,7 +57,8 @@ struct SharingTable {
             reached = older.reached
         }
         try database.run(
-            "UPDATE bands SET sweeps = sweeps - 1, swept = ?2 WHERE id = ?1", .integer(band), .integer(reached))
+            "UPDATE bands SET sweeps = sweeps - 1, swept = ?2 WHERE id = ?1", .integer(band),
+            .integer(reached))
         return ranges
     }
 

@@ -6,7 +6,8 @@ public enum Revision {
     /// What to publish instead of `published`; nil = it stands.
     ///
     /// A time is replaced by one that is better: certain instead of uncertain, or moved by more than the threshold
-    /// with a bound that is no wider. Of a clock that turned out to be broken an uncertain time replaces a certain one.
+    /// with a smaller bound. With an equal one both are as good, and two gateways that see it differently would say so in
+    /// turn. Of a clock that turned out to be broken an uncertain time replaces a certain one.
     public static func decide(
         published: DerivedFields, fresh estimate: TimeEstimate, bandOffset: Int?, isClockBroken: Bool,
         derivation: Derivation, threshold: Int64 = thresholdMilliseconds
@@ -30,7 +31,7 @@ public enum Revision {
         switch (published.isUncertain, fresh.isUncertain) {
         case (true, false): return true
         case (false, true): return isClockBroken
-        case (false, false): return moved && !isWorse(fresh, than: published)
+        case (false, false): return moved && fresh.bound ?? .max < published.bound ?? .max
         // Both are guesses: the one that says more.
         case (true, true): return fresh.bound ?? .max < published.bound ?? .max
         }
