@@ -28,6 +28,24 @@ extension StoredSample: Codable {
     }
 }
 
+/// The same answer as a gateway reads it: a sample that it can't read does not spoil the others.
+public struct ReceivedPage: Decodable, Sendable {
+    public var page: SamplesPage
+
+    private struct Element: Decodable {
+        let sample: StoredSample?
+
+        init(from decoder: any Decoder) throws { sample = try? StoredSample(from: decoder) }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: SamplesPage.CodingKeys.self)
+        page = SamplesPage(
+            samples: try container.decode([Element].self, forKey: .samples).compactMap(\.sample),
+            nextCursor: try container.decodeIfPresent(String.self, forKey: .nextCursor))
+    }
+}
+
 /// The answer to `GET /v1/samples`.
 public struct SamplesPage: Codable, Equatable, Sendable {
     public var samples: [StoredSample]

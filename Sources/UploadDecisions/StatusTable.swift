@@ -36,21 +36,52 @@ public enum StatusTable {
     /// Judges the answer to `GET /v1/devices/{device_id}`; a state is only one if it is of the device asked for.
     public static func decideState(
         _ outcome: AttemptOutcome, device: String, wallTime: APITime
-    ) -> (decision: UploadDecision, state: DeviceState?) {
-        var state: DeviceState?
+    ) -> (decision: UploadDecision, value: DeviceState?) {
+        decideReading(outcome, wallTime: wallTime) { body in
+            (try? APIJSON.decode(DeviceState.self, from: body)).flatMap { $0.deviceID == device ? $0 : nil }
+        }
+    }
+
+    /// Judges the answer to `GET /v1/samples`. What can't be read of a page is left out.
+    public static func decidePage(
+        _ outcome: AttemptOutcome, wallTime: APITime
+    ) -> (decision: UploadDecision, value: SamplesPage?) {
+        decideReading(outcome, wallTime: wallTime) { try? APIJSON.decode(ReceivedPage.self, from: $0).page }
+    }
+
+    /// Judges the answer to `GET /v1/devices/{device_id}/ranges`.
+    public static func decideRanges(
+        _ outcome: AttemptOutcome, wallTime: APITime
+    ) -> (decision: UploadDecision, value: [DayRange]?) {
+        decideReading(outcome, wallTime: wallTime) { try? APIJSON.decode(RangeList.self, from: $0).ranges }
+    }
+
+    /// Judges the answer to `GET /v1/persons/{person}`; taken without a record = nothing was put yet.
+    public static func decidePerson(
+        _ outcome: AttemptOutcome, wallTime: APITime
+    ) -> (decision: UploadDecision, value: PersonRecord?) {
+        if case .answered(let answer) = outcome, answer.status == APIErrorCode.notFound.status,
+            let error = try? APIJSON.decode(ErrorBody.self, from: answer.body).error,
+            APIErrorCode(rawValue: error.code)?.status == answer.status
+        {
+            return (.taken, nil)
+        }
+        return decideReading(outcome, wallTime: wallTime) { try? APIJSON.decode(PersonRecord.self, from: $0) }
+    }
+
+    private static func decideReading<Value>(
+        _ outcome: AttemptOutcome, wallTime: APITime, _ read: ([UInt8]) -> Value?
+    ) -> (decision: UploadDecision, value: Value?) {
+        var value: Value?
         let decision = decide(outcome, wallTime: wallTime) { answer in
-            guard let body = try? APIJSON.decode(DeviceState.self, from: answer.body), body.deviceID == device
-            else {
-                return nil
-            }
-            state = body
-            return .taken
+            value = read(answer.body)
+            return value == nil ? nil : .taken
         } refused: { refusal in
             .passOver(refusal)
         } encodingRefused: {
             .backOff(.encodingRefused, retryAfter: nil)
         }
-        return (decision, state)
+        return (decision, value)
     }
 
     // MARK: the rows

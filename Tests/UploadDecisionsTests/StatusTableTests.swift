@@ -138,11 +138,11 @@ import UploadDecisions
             + #""first_seen":"2026-10-27T05:31:00.000Z"}],"max_version":3,"counts":{}}"#
         let known = StatusTable.decideState(answered(200, body), device: "band_1", wallTime: wallTime)
         #expect(known.decision == .taken)
-        #expect(known.state?.maxVersion == 3)
-        #expect(known.state?.rings.first?.completeThrough == 7)
+        #expect(known.value?.maxVersion == 3)
+        #expect(known.value?.rings.first?.completeThrough == 7)
         let other = StatusTable.decideState(answered(200, body), device: "band_2", wallTime: wallTime)
         #expect(other.decision == Self.foreign(200))
-        #expect(other.state == nil)
+        #expect(other.value == nil)
         let unknown = StatusTable.decideState(
             answered(404, errorBody("unknown_device")), device: "band_1", wallTime: wallTime)
         #expect(unknown.decision == .unknownDevice)
