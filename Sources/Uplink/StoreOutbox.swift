@@ -5,11 +5,13 @@ import Store
 
 /// The store's outbox as the uploader uses it.
 final class StoreOutbox: UploadOutbox {
-    private let outbox: Outbox
+    let outbox: Outbox
 
-    init(directory: String, now: @escaping () -> Timestamp) throws(StoreError) {
-        outbox = try Outbox(directory: directory, now: now)
+    convenience init(directory: String, now: @escaping () -> Timestamp) throws(StoreError) {
+        self.init(try Outbox(directory: directory, now: now))
     }
+
+    init(_ outbox: Outbox) { self.outbox = outbox }
 
     func devices() throws -> [DeviceID] { try outbox.devices() }
 
@@ -25,8 +27,8 @@ final class StoreOutbox: UploadOutbox {
         try items(of: batch, Array(range)) { try outbox.completeThrough(of: $0, confirming: $1) } ?? nil
     }
 
-    func confirm(_ batch: PendingBatch, _ indices: [Int]) throws {
-        try items(of: batch, indices) { try outbox.confirm($1, of: $0) }
+    func confirm(_ batch: PendingBatch, _ indices: [Int], contested: Bool) throws {
+        try items(of: batch, indices) { try outbox.confirm($1, of: $0, contested: contested) }
     }
 
     func quarantine(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws {

@@ -11,6 +11,14 @@ public enum UploadEvent: Equatable, Sendable {
     case problemBegan(Problem)
     case problemEnded(code: String)
     case gapsSent(device: DeviceID, count: Int)
+    /// Corrections that wait go above versions that the server has seen.
+    case versionsRaised(device: DeviceID, count: Int)
+    /// Another gateway said something better, or first.
+    case adopted(device: DeviceID, count: Int)
+    case personSent
+    case personRefused
+    /// What other gateways said can't be read with this token.
+    case readingForbidden
     case compressionOff
     /// The token and the samples travel readable for whoever is on the way.
     case notEncrypted
@@ -19,9 +27,9 @@ public enum UploadEvent: Equatable, Sendable {
 
     public var level: Level {
         switch self {
-        case .batchSettled, .gapsSent: .info
-        case .problemEnded, .compressionOff: .notice
-        case .quarantined, .problemBegan, .notEncrypted: .warning
+        case .batchSettled, .gapsSent, .adopted, .personSent: .info
+        case .problemEnded, .compressionOff, .versionsRaised: .notice
+        case .quarantined, .problemBegan, .notEncrypted, .personRefused, .readingForbidden: .warning
         }
     }
 
@@ -33,6 +41,13 @@ public enum UploadEvent: Equatable, Sendable {
         case .problemBegan(let problem): "\(problem.text) \(problem.remedy)"
         case .problemEnded: "The upload works again."
         case .gapsSent: "The server took the gaps of a band."
+        case .versionsRaised:
+            "The server has seen newer corrections of this band; those that wait were renumbered above them."
+        case .adopted: "What another gateway said of samples was taken over."
+        case .personSent: "The server has a person and their zones as they are here."
+        case .personRefused: "The server does not take a person and their zones; samples go up all the same."
+        case .readingForbidden:
+            "The server does not let this token read samples: what other gateways said of them is not seen here."
         case .compressionOff: "The server takes no gzip; batches go up as they are."
         case .notEncrypted:
             "The server's url is plain http to another host: the token and the samples can be read."
@@ -54,8 +69,10 @@ public enum UploadEvent: Equatable, Sendable {
             [("device", device.text), ("ring", ring.description), ("count", "\(count)"), ("code", code)]
         case .problemBegan(let problem): [("code", problem.code)]
         case .problemEnded(let code): [("code", code)]
-        case .gapsSent(let device, let count): [("device", device.text), ("count", "\(count)")]
-        case .compressionOff, .notEncrypted: []
+        case .gapsSent(let device, let count), .versionsRaised(let device, let count),
+            .adopted(let device, let count):
+            [("device", device.text), ("count", "\(count)")]
+        case .compressionOff, .notEncrypted, .personSent, .personRefused, .readingForbidden: []
         }
     }
 }

@@ -7,15 +7,16 @@ import Store
 ///
 /// Used on the upload thread alone. Every call may throw a `StoreError`; nothing is lost then, and all of it may be
 /// called again.
-protocol UploadOutbox: AnyObject {
+protocol UploadOutbox: SharingOutbox, PersonOutbox {
     /// Every device that ever stored something, forgotten ones included.
     func devices() throws -> [DeviceID]
     /// Unconfirmed rows of one device and ring in the order in which they go; nil when nothing waits.
     func nextBatch(limit: Int, skipping: Set<DeviceID>) throws -> PendingBatch?
     /// What may be claimed as complete when these rows of a batch are confirmed; nil = nothing.
     func completeThrough(of batch: PendingBatch, _ range: Range<Int>) throws -> UInt32?
-    /// Marks rows done, unless they changed since the batch was read.
-    func confirm(_ batch: PendingBatch, _ indices: [Int]) throws
+    /// Marks rows done, unless they changed since the batch was read. `contested`: the server knew some of them already,
+    /// so that they are to be compared.
+    func confirm(_ batch: PendingBatch, _ indices: [Int], contested: Bool) throws
     /// Sets rows aside for good; they stay in the database.
     func quarantine(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws
     /// Keeps rows back until `releaseHeld`.

@@ -34,6 +34,31 @@ struct UploadServer {
         put("status", report, of: device, token: token)
     }
 
+    /// One page of what the server has of a device. A page of 1,000 samples with long ids is some 500 kB.
+    func samples(of device: DeviceID, _ window: ComparisonPlan.Window, cursor: String?, token: String)
+        -> AttemptOutcome
+    {
+        var path =
+            "/v1/samples?device_id=\(device.text)&from=\(PercentEncoding.encode(window.from.description))"
+        path += "&to=\(PercentEncoding.encode(window.to.description))&limit=\(IngestAPI.maxSamplesPerPage)"
+        if let cursor { path += "&cursor=\(PercentEncoding.encode(cursor))" }
+        return send(.get, path, [], token: token, answerLimit: 4 << 20)
+    }
+
+    /// Some 100 bytes for each day and type.
+    func ranges(of device: DeviceID, token: String) -> AttemptOutcome {
+        send(.get, "/v1/devices/\(device.text)/ranges?by=day", [], token: token, answerLimit: 4 << 20)
+    }
+
+    func person(_ id: PersonID, token: String) -> AttemptOutcome {
+        send(.get, "/v1/persons/\(PercentEncoding.encode(id.text))", [], token: token)
+    }
+
+    func putPerson(_ record: PersonRecord, _ id: PersonID, token: String) -> AttemptOutcome {
+        guard let body = try? APIJSON.encode(record) else { return .unanswered(.unsendable) }
+        return send(.put, "/v1/persons/\(PercentEncoding.encode(id.text))", body, token: token)
+    }
+
     private func put(
         _ what: String, _ value: some Encodable, of device: DeviceID, token: String
     ) -> AttemptOutcome {
@@ -44,10 +69,10 @@ struct UploadServer {
     private func send(
         _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8], _ headers: [HTTPHeader] = [],
         token: String,
-        within deadline: Duration? = nil
+        within deadline: Duration? = nil, answerLimit: Int = Self.answerLimit
     ) -> AttemptOutcome {
         var request = HTTPRequest(
-            method, url + path, headers: headers, body: body, answerLimit: Self.answerLimit,
+            method, url + path, headers: headers, body: body, answerLimit: answerLimit,
             deadlines: deadlines)
         if let deadline {
             request.deadlines.total = min(deadline, deadlines.total)

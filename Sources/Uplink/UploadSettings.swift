@@ -35,6 +35,14 @@ public struct UploadIntervals: Sendable {
     public var held: Duration
     /// Gaps and status that the server did not take are tried again this often.
     public var refusedReport: Duration
+    /// The server's state of a band is read again after this, before the next status goes up; after twice this at last.
+    public var state: Duration
+    /// Persons are read from the server this often.
+    public var persons: Duration
+    /// What lies here of a band that another gateway syncs, too, is compared with what the server has this often, so many
+    /// samples at a time.
+    public var sweep: Duration
+    public var sweepCount: Int
     public var connectDeadline: Duration
     public var requestDeadline: Duration
     public var limits: UploadSchedule.Limits
@@ -42,7 +50,9 @@ public struct UploadIntervals: Sendable {
     public init(
         merge: Duration = .seconds(1), idle: Duration = .seconds(60), report: Duration = .seconds(300),
         tokenCheck: Duration = .seconds(10), held: Duration = .seconds(3600),
-        refusedReport: Duration = .seconds(3600), connectDeadline: Duration = .seconds(15),
+        refusedReport: Duration = .seconds(3600), state: Duration = .seconds(3600),
+        persons: Duration = .seconds(21_600), sweep: Duration = .seconds(43_200), sweepCount: Int = 10_000,
+        connectDeadline: Duration = .seconds(15),
         requestDeadline: Duration = .seconds(60), limits: UploadSchedule.Limits = UploadSchedule.Limits()
     ) {
         self.merge = merge
@@ -51,6 +61,10 @@ public struct UploadIntervals: Sendable {
         self.tokenCheck = tokenCheck
         self.held = held
         self.refusedReport = refusedReport
+        self.state = state
+        self.persons = persons
+        self.sweep = sweep
+        self.sweepCount = sweepCount
         self.connectDeadline = connectDeadline
         self.requestDeadline = requestDeadline
         self.limits = limits

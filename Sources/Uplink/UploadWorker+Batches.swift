@@ -14,6 +14,11 @@ extension UploadWorker {
             batch = try outbox.nextBatch(limit: full, skipping: resting)
         }
         guard let batch, !batch.samples.isEmpty else { return false }
+        guard notes[batch.device]?.isStateRead == true else {
+            // A band that came since the look began. Ingest API 1: what the server knows of it is read first.
+            try listDevices(outbox, now: now)
+            return true
+        }
         served.insert(batch.device)
         let outgoing = try cut(batch, outbox)
         try send(outgoing, outbox, token: token, now: now)
@@ -59,18 +64,23 @@ extension UploadWorker {
         let sent = SentBatch(
             syncID: syncID, samples: part.samples.map { .init(type: $0.type.name, seq: $0.seq) },
             isCompressed: part.isCompressed)
+        let isRetry = notes[device]?.attempt?.wasPosted ?? false
+        notes[device]?.attempt?.wasPosted = true
         let outcome = server.postBatch(body, compressed: part.isCompressed, token: token)
         let decision = StatusTable.decide(outcome, batch: sent, wallTime: wallTime)
         let action = schedule.batchEnded(
             decision, device: device.text, count: part.range.count, now: clock.monotonic, using: &random)
-        if decision == .sendIdentity { board.log(.compressionOff) }
+        if decision == .sendIdentity {
+            notes[device]?.attempt?.wasPosted = isRetry
+            board.log(.compressionOff)
+        }
         switch action {
         case .nothing:
             break
         case .settle(let verdict):
             notes[device]?.attempt = nil
             notes[device]?.reportsRestUntil = nil
-            try settle(verdict, of: part, outbox)
+            try settle(verdict, of: part, isRetry: isRetry, outbox)
         case .quarantine(let refusal):
             try outbox.quarantine(
                 part.batch, Array(part.range), code: refusal.code, message: refusal.message)
@@ -81,11 +91,15 @@ extension UploadWorker {
         schedule.outboxWorks()
     }
 
-    private func settle(_ verdict: BatchVerdict, of part: Outgoing, _ outbox: any UploadOutbox) throws {
+    private func settle(
+        _ verdict: BatchVerdict, of part: Outgoing, isRetry: Bool, _ outbox: any UploadOutbox
+    ) throws {
         let batch = part.batch
         let offset = part.range.lowerBound
         if !verdict.confirmed.isEmpty {
-            try outbox.confirm(batch, verdict.confirmed.map { $0 + offset })
+            // A retry whose first answer was lost knows itself again, where nobody else is at work.
+            let contested = try verdict.duplicates > 0 && (!isRetry || outbox.isShared(batch.device))
+            try outbox.confirm(batch, verdict.confirmed.map { $0 + offset }, contested: contested)
             board.confirmed(verdict.confirmed.count, at: clock.wall)
         }
         for rejected in verdict.rejected {
@@ -113,7 +127,7 @@ extension UploadWorker {
         let device = part.batch.device
         if let attempt = notes[device]?.attempt, attempt.fingerprint == fingerprint { return attempt.syncID }
         let syncID = random.uuid()
-        notes[device]?.attempt = (fingerprint, syncID)
+        notes[device]?.attempt = Attempt(fingerprint: fingerprint, syncID: syncID)
         return syncID
     }
 

@@ -6,24 +6,44 @@ import UploadDecisions
 extension UploadWorker {
     private static let gapsPerRequest = 500
 
-    func readState(of device: DeviceID, token: String) {
+    /// Before the first batch of a device, and from time to time: other gateways may be at work on it. Best just before
+    /// a status is put, when the one that is there is another's if anybody put one since the last time.
+    func wantsState(_ device: DeviceID, now: Duration, beforeReport: Bool = false) -> Bool {
+        guard let note = notes[device] else { return false }
+        let age = settings.intervals.state * (beforeReport ? 1 : 2)
+        return !note.isStateRead || now >= (note.stateAskedAt ?? now) + age
+    }
+
+    func readState(of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration) throws {
+        notes[device]?.stateAskedAt = now
         let outcome = server.deviceState(device, token: token)
         let (decision, state) = StatusTable.decideState(outcome, device: device.text, wallTime: wallTime)
         schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)
         switch decision {
         case .taken:
-            guard let state = state.map({ ServerDeviceState($0) }) else { return }
+            guard let state else { return }
+            try takeOver(state, of: device, outbox)
             notes[device]?.isStateRead = true
-            serverState(device, state)
+            hooks.serverState(device, ServerDeviceState(state))
         case .unknownDevice:
             notes[device]?.isStateRead = true
-            serverState(device, nil)
+            hooks.serverState(device, nil)
         case .passOver:
             // A server that can't say what it has can still take samples.
             notes[device]?.isStateRead = true
         case .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause, .backOff, .stop:
             break
         }
+    }
+
+    /// Corrections that wait go above what the server has seen, before any of them is sent.
+    private func takeOver(_ state: DeviceState, of device: DeviceID, _ outbox: any UploadOutbox) throws {
+        let news = try outbox.raiseVersions(
+            of: device, above: ServerDeviceState(state).maxVersion,
+            onlyNews: notes[device]?.isStateRead ?? false)
+        if news.raised > 0 { board.log(.versionsRaised(device: device, count: news.raised)) }
+        let isForeign = try state.status.map { try !outbox.mayBeOurs($0, of: device) } ?? false
+        if news.isNews || isForeign { try outbox.noteOthers(of: device) }
     }
 
     func mayReport(_ device: DeviceID, now: Duration) -> Bool {
@@ -52,8 +72,14 @@ extension UploadWorker {
         let isFirst = atRest && note.lastReport == nil
         guard isFirst || now >= note.reportedAt + settings.intervals.report else { return false }
         guard let report = try outbox.report(of: device), report != note.lastReport else { return false }
+        if wantsState(device, now: now, beforeReport: true) {
+            try readState(of: device, outbox, token: token, now: now)
+            return true
+        }
+        try outbox.noteSending(report, of: device)
         let outcome = server.putStatus(report, of: device, token: token)
         if ended(outcome, device: device, now: now) {
+            try outbox.noteTaken(report, of: device)
             notes[device]?.lastReport = report
             notes[device]?.reportedAt = now
         }

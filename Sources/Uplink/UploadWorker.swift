@@ -11,25 +11,44 @@ final class UploadWorker {
     struct DeviceNotes {
         /// The server's state was read, or it said that it knows none.
         var isStateRead = false
+        /// When it was last asked for.
+        var stateAskedAt: Duration?
         var lastReport: DeviceReport?
         /// When a report last went up; the start counts, so that a history goes first.
         var reportedAt: Duration
         /// Gaps and status rest until then, or until a batch is taken.
         var reportsRestUntil: Duration?
         /// Kept for a retry with the same content.
-        var attempt: (fingerprint: BatchFingerprint, syncID: String)?
+        var attempt: Attempt?
+        /// When what lies here was last compared with what the server has.
+        var sweptAt: Duration?
+    }
+
+    struct Attempt {
+        let fingerprint: BatchFingerprint
+        let syncID: String
+        /// The server may have stored it already.
+        var wasPosted = false
     }
 
     let settings: UploadSettings
     let clock: any UploadClock
     let board: UploadBoard
-    let serverState: @Sendable (DeviceID, ServerDeviceState?) -> Void
+    let hooks: UploadHooks
     let server: UploadServer
     var schedule: UploadSchedule
     var random: InjectedRandom
     var notes: [DeviceID: DeviceNotes] = [:]
     /// Had their turn in this round.
     var served: Set<DeviceID> = []
+    var personNotes = PersonNotes()
+    /// Of their own, because an answer to one says nothing of the other.
+    var personReads: SideSchedule
+    var personWrites: SideSchedule
+    var comparison: Comparison?
+    var comparisonSchedule: SideSchedule
+    /// What the server has of one device on which day.
+    var ranges: (device: DeviceID, readAt: Duration, list: [DayRange])?
 
     private let openOutbox: () throws -> any UploadOutbox
     private var outbox: (any UploadOutbox)?
@@ -44,7 +63,7 @@ final class UploadWorker {
     init(
         settings: UploadSettings, server: UploadServer, clock: any UploadClock, random: InjectedRandom,
         board: UploadBoard, openOutbox: @escaping () throws -> any UploadOutbox,
-        serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void
+        hooks: UploadHooks
     ) {
         self.settings = settings
         self.server = server
@@ -52,7 +71,10 @@ final class UploadWorker {
         self.random = random
         self.board = board
         self.openOutbox = openOutbox
-        self.serverState = serverState
+        self.hooks = hooks
+        personReads = SideSchedule(limits: settings.intervals.limits.backOff)
+        personWrites = personReads
+        comparisonSchedule = personReads
         schedule = UploadSchedule(limits: settings.intervals.limits)
         tokenFile = TokenFile(path: settings.tokenFile)
         nextLook = clock.monotonic
@@ -89,6 +111,8 @@ final class UploadWorker {
         } catch {
             // It may have been set aside or restored meanwhile: open it anew.
             outbox = nil
+            comparison = nil
+            personNotes.toPut = nil
             isNewLook = true
             schedule.couldNotSend(.outbox("\(error)"), now: now, using: &random)
         }
@@ -96,14 +120,18 @@ final class UploadWorker {
     }
 
     private func beginLook(_ outbox: any UploadOutbox, now: Duration) throws {
-        devices = try outbox.devices()
-        for device in devices where notes[device] == nil { notes[device] = DeviceNotes(reportedAt: now) }
+        try listDevices(outbox, now: now)
         if now >= nextRelease {
             try outbox.releaseHeld()
             nextRelease = now + settings.intervals.held
         }
         board.pending = try outbox.pendingCount()
         isNewLook = false
+    }
+
+    func listDevices(_ outbox: any UploadOutbox, now: Duration) throws {
+        devices = try outbox.devices()
+        for device in devices where notes[device] == nil { notes[device] = DeviceNotes(reportedAt: now) }
     }
 
     /// Nothing more can be sent now.
@@ -120,10 +148,11 @@ final class UploadWorker {
         let resting = schedule.resting(now: now).devices
         let awake = devices.filter { !resting.contains($0.text) }
         // Ingest API 1: max_version and complete_through are read before anything is sent.
-        if let device = awake.first(where: { notes[$0]?.isStateRead == false }) {
-            readState(of: device, token: token)
+        if let device = awake.first(where: { wantsState($0, now: now) }) {
+            try readState(of: device, outbox, token: token, now: now)
             return true
         }
+        if try syncPersons(outbox, token: token, now: now) { return true }
         // Gaps before samples, so that complete_through of a batch may count them.
         for device in awake where mayReport(device, now: now) {
             if try sendGaps(of: device, outbox, token: token, now: now) { return true }
@@ -131,13 +160,12 @@ final class UploadWorker {
         for device in awake where mayReport(device, now: now) {
             if try sendReport(of: device, outbox, token: token, now: now, atRest: false) { return true }
         }
-        if try sendBatch(outbox, resting: Set(devices).subtracting(awake), token: token, now: now) {
-            return true
-        }
+        let asleep = Set(devices).subtracting(awake)
+        if try sendBatch(outbox, resting: asleep, token: token, now: now) { return true }
         for device in awake where mayReport(device, now: now) {
             if try sendReport(of: device, outbox, token: token, now: now, atRest: true) { return true }
         }
-        return false
+        return try compare(outbox, awake: awake, resting: asleep, token: token, now: now)
     }
 
     private func openedOutbox() throws -> any UploadOutbox {
@@ -164,6 +192,9 @@ final class UploadWorker {
         switch tokenFile.read() {
         case .success(let read):
             token = (read.token, read.stamp)
+            personReads.credentialsChanged()
+            personWrites.credentialsChanged()
+            comparisonSchedule.credentialsChanged()
             // The new token is tried at once, with the cheapest question there is.
             if schedule.credentialsChanged(), let device = devices.first {
                 notes[device]?.isStateRead = false

@@ -15,18 +15,19 @@ public final class Uploader: Sendable {
     private let board: UploadBoard
     private let openOutbox: @Sendable () throws -> any UploadOutbox
     private let openTransport: @Sendable (AbortFlag) throws(HTTPFailure) -> any UploadTransport
-    private let serverState: @Sendable (DeviceID, ServerDeviceState?) -> Void
-    private let serverDate: ServerDate.Hook
+    private let hooks: UploadHooks
     private let mailbox = Mailbox()
     private let thread = WorkerThread()
     private let abortFlag = AbortFlag()
 
     /// - Parameters:
     ///   - log: called on the upload thread.
-    ///   - serverState: what the server holds of a device, once after each start, before anything of it is sent; nil =
-    ///     it knows none. Called on the upload thread.
+    ///   - serverState: what the server holds of a device, after each start before anything of it is sent, and from time
+    ///     to time; nil = it knows none. Called on the upload thread.
     ///   - serverDate: what a server whose certificate was verified said the time is, and between which two moments of
     ///     `clock`, ms. Called on the upload thread.
+    ///   - storeMarked: samples were marked to be derived again; the store does so after `Store.takeUpMarks`. Called on
+    ///     the upload thread.
     public convenience init(
         settings: UploadSettings, stateDirectory: String, clock: any UploadClock = SystemUploadClock(),
         random: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) },
@@ -34,12 +35,13 @@ public final class Uploader: Sendable {
         serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void,
         serverDate: @escaping @Sendable (_ date: Timestamp, _ sent: Int64, _ answered: Int64) -> Void = {
             _, _, _ in
-        }
+        },
+        storeMarked: @escaping @Sendable () -> Void = {}
     ) {
         let authorityFile = settings.authorityFile
         self.init(
             settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
-            serverState: serverState, serverDate: serverDate,
+            hooks: UploadHooks(serverState: serverState, serverDate: serverDate, storeMarked: storeMarked),
             openOutbox: { try StoreOutbox(directory: stateDirectory, now: { clock.wall }) },
             openTransport: { (flag) throws(HTTPFailure) in
                 try HTTPClient(abortFlag: flag, authorityFile: authorityFile)
@@ -49,16 +51,14 @@ public final class Uploader: Sendable {
     init(
         settings: UploadSettings, clock: any UploadClock, random: InjectedRandom,
         log: @escaping @Sendable (UploadEvent) -> Void,
-        serverState: @escaping @Sendable (DeviceID, ServerDeviceState?) -> Void,
-        serverDate: @escaping ServerDate.Hook,
+        hooks: UploadHooks,
         openOutbox: @escaping @Sendable () throws -> any UploadOutbox,
         openTransport: @escaping @Sendable (AbortFlag) throws(HTTPFailure) -> any UploadTransport
     ) {
         self.settings = settings
         self.clock = clock
         self.random = random
-        self.serverState = serverState
-        self.serverDate = serverDate
+        self.hooks = hooks
         self.openOutbox = openOutbox
         self.openTransport = openTransport
         board = UploadBoard(log: log)
@@ -112,10 +112,10 @@ public final class Uploader: Sendable {
         }
         let server = UploadServer(
             url: url, transport: transport, deadlines: deadlines,
-            date: ServerDate(url: url, clock: clock, hook: serverDate))
+            date: ServerDate(url: url, clock: clock, hook: hooks.serverDate))
         let worker = UploadWorker(
             settings: settings, server: server, clock: clock, random: random, board: board,
-            openOutbox: openOutbox, serverState: serverState)
+            openOutbox: openOutbox, hooks: hooks)
         while true {
             let news = mailbox.take()
             for question in news.questions {

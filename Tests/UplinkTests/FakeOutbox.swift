@@ -37,7 +37,8 @@ final class FakeOutbox: UploadOutbox, Sendable {
         var completeThrough: UInt32?
         var failsToRead = false
         var failsToWrite = false
-        var turn = 0
+        var sharing = Sharing()
+        var persons: [FakePerson] = []
     }
 
     let contents = Locked(Contents())
@@ -91,7 +92,11 @@ final class FakeOutbox: UploadOutbox, Sendable {
         range == batch.samples.indices ? batch.completeThrough : nil
     }
 
-    func confirm(_ batch: PendingBatch, _ indices: [Int]) throws { try mark(batch, indices, .confirmed) }
+    func confirm(_ batch: PendingBatch, _ indices: [Int], contested: Bool) throws {
+        try mark(batch, indices, .confirmed)
+        guard contested else { return }
+        try write { $0.sharing.toCompare.append(contentsOf: indices.map { batch.samples[$0] }) }
+    }
 
     func quarantine(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws {
         try mark(batch, indices, .quarantined(code))
@@ -136,13 +141,13 @@ final class FakeOutbox: UploadOutbox, Sendable {
         }
     }
 
-    private func read<Value: Sendable>(_ body: (Contents) -> Value) throws -> Value {
+    func read<Value: Sendable>(_ body: (Contents) -> Value) throws -> Value {
         let contents = contents.value
         if contents.failsToRead { throw Failure() }
         return body(contents)
     }
 
-    private func write(_ body: (inout Contents) -> Void) throws {
+    func write(_ body: (inout Contents) -> Void) throws {
         let failed = contents.change { contents in
             if contents.failsToWrite { return true }
             body(&contents)

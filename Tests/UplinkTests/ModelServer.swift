@@ -1,4 +1,5 @@
 import Compression
+import Foundation
 import GatewayModel
 import HTTPClient
 import IngestAPI
@@ -31,6 +32,8 @@ final class ModelServer: UploadTransport, Sendable {
         var batchSizes: [Int] = []
         var tokens: Set<String> = []
         var maxVersion = 1
+        var persons: [String: PersonRecord] = [:]
+        var pageSize = 1_000
     }
 
     /// What is done to one request instead of, or to, its proper answer.
@@ -64,11 +67,15 @@ final class ModelServer: UploadTransport, Sendable {
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         let parts = request.url.split(separator: "/").map(String.init)
+        if parts.count > 3, parts[3] == "persons" { return person(request, parts.last ?? "") }
         let token = request.headers.first { $0.name == "Authorization" }?.value ?? ""
         _ = contents.change { $0.tokens.insert(token) }
         switch (request.method, parts.last) {
         case (.post, "samples:batch"):
             return post(request)
+        case (.get, let query?) where query.hasPrefix("samples?"):
+            contents.change { $0.log.append("GET samples") }
+            return page(query)
         case (.get, let device?):
             contents.change { $0.log.append("GET \(device)") }
             return state(device)
@@ -150,8 +157,50 @@ final class ModelServer: UploadTransport, Sendable {
                         ring: ring.description, completeThrough: contents.completeThrough[device],
                         ackSeq: acks,
                         firstSeen: APITime(milliseconds: 0))
-                ], maxVersion: contents.maxVersion)
+                ], maxVersion: contents.maxVersion, status: contents.reports[device])
             return HTTPResponse(status: 200, body: (try? APIJSON.encode(state)) ?? [])
+        }
+    }
+
+    private func person(_ request: HTTPRequest, _ name: String) -> HTTPResponse {
+        contents.change { contents in
+            contents.log.append("\(request.method.rawValue) person \(name)")
+            if request.method == .put {
+                guard let record = try? APIJSON.decode(PersonRecord.self, from: request.body),
+                    record.fault == nil
+                else { return Self.error(.malformed("person")) }
+                contents.persons[name] = record
+            }
+            guard let record = contents.persons[name] else { return Self.error(APIFailure(.notFound, "")) }
+            return HTTPResponse(status: 200, body: (try? APIJSON.encode(record)) ?? [])
+        }
+    }
+
+    /// Of the whole history where no times are given.
+    private func page(_ query: String) -> HTTPResponse {
+        var fields: [String: String] = [:]
+        for field in query.dropFirst("samples?".count).split(separator: "&") {
+            let parts = field.split(separator: "=", maxSplits: 1)
+            fields[String(parts[0])] = parts[1].removingPercentEncoding
+        }
+        return contents.change { contents in
+            let device = fields["device_id"] ?? ""
+            let from = fields["from"].flatMap { APITime($0) } ?? .earliest
+            let to = fields["to"].flatMap { APITime($0) } ?? .latest
+            let found = contents.samples.filter {
+                $0.key.device == device && $0.value.sample.recordedAt >= from
+                    && $0.value.sample.recordedAt < to
+            }.map(\.value.sample).sorted { ($0.recordedAt, $0.seq) < ($1.recordedAt, $1.seq) }
+            guard contents.samples.keys.contains(where: { $0.device == device }) else {
+                return Self.error(APIFailure(.unknownDevice, ""))
+            }
+            let start = fields["cursor"].flatMap { Int($0) } ?? 0
+            let end = min(found.count, start + contents.pageSize)
+            let samples = found[min(start, end)..<end].map {
+                StoredSample(deviceID: device, ring: ring.description, sample: $0)
+            }
+            let page = SamplesPage(samples: samples, nextCursor: end < found.count ? "\(end)" : nil)
+            return HTTPResponse(status: 200, body: (try? APIJSON.encode(page)) ?? [])
         }
     }
 

@@ -15,6 +15,7 @@ final class Run {
     let events = Locked<[UploadEvent]>([])
     let states = Locked<[String]>([])
     let dates = Locked<[String]>([])
+    let marks = Locked(0)
     private(set) var worker: UploadWorker
     private let intervals: UploadIntervals
     /// A start has random bits of its own.
@@ -35,13 +36,13 @@ final class Run {
         board = UploadBoard(log: { event in events.change { $0.append(event) } })
         worker = Self.makeWorker(
             seed: seed, url: url, directory: directory, intervals: intervals, server: server, clock: clock,
-            board: board, outbox: outbox, states: states, dates: dates)
+            board: board, outbox: outbox, states: states, dates: dates, marks: marks)
     }
 
     private static func makeWorker(
         seed: UInt64, url: String, directory: TemporaryDirectory, intervals: UploadIntervals,
         server: ModelServer, clock: FakeClock, board: UploadBoard, outbox: FakeOutbox,
-        states: Locked<[String]>, dates: Locked<[String]>
+        states: Locked<[String]>, dates: Locked<[String]>, marks: Locked<Int>
     ) -> UploadWorker {
         UploadWorker(
             settings: UploadSettings(url: url, tokenFile: "\(directory.path)/token", intervals: intervals),
@@ -51,9 +52,10 @@ final class Run {
                     dates.change { $0.append("\(date.milliseconds) \(sent) \(answered)") }
                 }),
             clock: clock, random: injectedRandom(seed: seed), board: board, openOutbox: { outbox },
-            serverState: { device, state in
-                states.change { $0.append("\(device) \(state?.maxVersion ?? 0)") }
-            })
+            hooks: UploadHooks(
+                serverState: { device, state in
+                    states.change { $0.append("\(device) \(state?.maxVersion ?? 0)") }
+                }, storeMarked: { marks.change { $0 += 1 } }))
     }
 
     /// The daemon starts again: what was in memory is gone.
@@ -61,7 +63,8 @@ final class Run {
         starts += 1
         worker = Self.makeWorker(
             seed: seed &* 1_000_003 &+ starts, url: url, directory: directory, intervals: intervals,
-            server: server, clock: clock, board: board, outbox: outbox, states: states, dates: dates)
+            server: server, clock: clock, board: board, outbox: outbox, states: states, dates: dates,
+            marks: marks)
     }
 
     /// Steps until the worker wants to wait; returns how long. A loop without an end is a failure by itself.

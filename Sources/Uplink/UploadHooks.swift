@@ -1,0 +1,12 @@
+import GatewayModel
+
+/// What the upload tells the gateway, on the upload thread; none of it may block.
+struct UploadHooks: Sendable {
+    /// What the server holds of a device, read before anything of it is sent and from time to time; nil = it knows none.
+    var serverState: @Sendable (DeviceID, ServerDeviceState?) -> Void = { _, _ in }
+    /// What a server whose certificate was verified said the time is, and when the request was sent and answered, ms of
+    /// the upload clock.
+    var serverDate: ServerDate.Hook = { _, _, _ in }
+    /// Samples were marked to be derived again, or a person was somewhere else than was known: the store has to look.
+    var storeMarked: @Sendable () -> Void = {}
+}
