@@ -141,6 +141,14 @@ let unitTests: [Target] = [
             "Uplink", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel",
             "BandProfile",
         ]),
+    // Two gateways and the server, all three real, over a simulated network.
+    tests(
+        "ConvergenceTests",
+        [
+            "Locking", "Store", "Uplink", "UploadDecisions", "Timekeeping", "IngestService", "IngestAPI",
+            "HTTPServer",
+            "HTTPClient", "GatewayModel", "BandProfile", "BandModel", "PowercutVFS",
+        ]),
     tests("GatewayTests", ["Gateway", "GatewayBus", "Store", "GatewayModel", "BandProfile"]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
