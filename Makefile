@@ -16,7 +16,7 @@ SWIFT = $$(scripts/find-swift.sh)
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
 RELEASEDIR = .build/release
 
-.PHONY: help build demo check test vm-test fuzz threads bench bench-trends time-simulation debian13 install uninstall clean
+.PHONY: help build demo check test vm-test fuzz threads bench bench-trends time-simulation convergence debian13 install uninstall clean
 
 help:
 	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way'
@@ -30,6 +30,7 @@ help:
 	@echo 'make threads   the unit tests under the thread sanitizer'
 	@echo 'make vm-test   the real BlueZ in a virtual machine'
 	@echo 'make time-simulation  lives of a band with a bad clock and a gateway with another, and how far off the times are (SEEDS=1000)'
+	@echo 'make convergence  two gateways, a server and a bad network, until all have the same samples (SEEDS=1000)'
 	@echo 'make debian13  build and unit tests on Debian 13, as on Raspberry Pi OS'
 
 build:
@@ -68,6 +69,10 @@ bench-trends: build
 time-simulation:
 	@scripts/install-packages.sh test
 	BANDFERRY_TIME_SEEDS=$${SEEDS:-1000} $(SWIFT) test $(SWIFTFLAGS) --filter TimeSimulationTests
+
+convergence:
+	@scripts/install-packages.sh test
+	BANDFERRY_CONVERGENCE_SEEDS=$${SEEDS:-1000} $(SWIFT) test $(SWIFTFLAGS) --filter ConvergenceTests
 
 debian13:
 	@scripts/debian13.sh

@@ -38,7 +38,8 @@ actor RunningGateway {
             [log = settings.log] text, fields in
             log.info("bluetooth", [("text", .text(text))] + fields.map { ($0.0, .text($0.1)) })
         }
-        hostWatch = HostClockWatch(clock: settings.clock, facts: facts, log: settings.log)
+        let hostWatch = HostClockWatch(clock: settings.clock, facts: facts, log: settings.log)
+        self.hostWatch = hostWatch
         let relay = ServerStateRelay()
         uploader = configuration.upload.map { upload in
             Uploader(
@@ -47,7 +48,10 @@ actor RunningGateway {
                     intervals: UploadIntervals(limits: UploadSchedule.Limits(batchSize: upload.batchSize))),
                 stateDirectory: configuration.stateDirectory,
                 log: { UploadLog(log: settings.log).write($0) },
-                serverState: { device, state in relay.give(device, state) })
+                serverState: { device, state in relay.give(device, state) },
+                serverDate: { hostWatch.served(date: $0, sent: $1, answered: $2) },
+                // A mark that is not taken up now is at the next start.
+                storeMarked: { Task { try? await store.takeUpMarks() } })
         }
         let resolver = QuestionResolver(store: store, uploader: uploader, log: settings.log, changed: changed)
         relay.connect { device, state in await resolver.apply(state, to: device) }

@@ -2,7 +2,8 @@ import GatewayModel
 
 /// What the upload tells the gateway, on the upload thread; none of it may block.
 struct UploadHooks: Sendable {
-    /// What the server holds of a device, read before anything of it is sent and from time to time; nil = it knows none.
+    /// What the server holds of a device, once after each start, before anything of it is sent; nil = it knows
+    /// none.
     var serverState: @Sendable (DeviceID, ServerDeviceState?) -> Void = { _, _ in }
     /// What a server whose certificate was verified said the time is, and when the request was sent and answered, ms of
     /// the upload clock.

@@ -16,18 +16,19 @@ extension UploadWorker {
 
     func readState(of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration) throws {
         notes[device]?.stateAskedAt = now
+        let isFirst = notes[device]?.isStateRead == false
         let outcome = server.deviceState(device, token: token)
         let (decision, state) = StatusTable.decideState(outcome, device: device.text, wallTime: wallTime)
         schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)
         switch decision {
         case .taken:
             guard let state else { return }
-            try takeOver(state, of: device, outbox)
+            try takeOver(state, of: device, outbox, onlyNews: !isFirst)
             notes[device]?.isStateRead = true
-            hooks.serverState(device, ServerDeviceState(state))
+            if isFirst { hooks.serverState(device, ServerDeviceState(state)) }
         case .unknownDevice:
             notes[device]?.isStateRead = true
-            hooks.serverState(device, nil)
+            if isFirst { hooks.serverState(device, nil) }
         case .passOver:
             // A server that can't say what it has can still take samples.
             notes[device]?.isStateRead = true
@@ -37,10 +38,12 @@ extension UploadWorker {
     }
 
     /// Corrections that wait go above what the server has seen, before any of them is sent.
-    private func takeOver(_ state: DeviceState, of device: DeviceID, _ outbox: any UploadOutbox) throws {
+    private func takeOver(
+        _ state: DeviceState, of device: DeviceID, _ outbox: any UploadOutbox, onlyNews: Bool
+    ) throws {
         let news = try outbox.raiseVersions(
             of: device, above: ServerDeviceState(state).maxVersion,
-            onlyNews: notes[device]?.isStateRead ?? false)
+            onlyNews: onlyNews)
         if news.raised > 0 { board.log(.versionsRaised(device: device, count: news.raised)) }
         let isForeign = try state.status.map { try !outbox.mayBeOurs($0, of: device) } ?? false
         if news.isNews || isForeign { try outbox.noteOthers(of: device) }

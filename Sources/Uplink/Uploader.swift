@@ -22,8 +22,8 @@ public final class Uploader: Sendable {
 
     /// - Parameters:
     ///   - log: called on the upload thread.
-    ///   - serverState: what the server holds of a device, after each start before anything of it is sent, and from time
-    ///     to time; nil = it knows none. Called on the upload thread.
+    ///   - serverState: what the server holds of a device, once after each start, before anything of it is sent; nil =
+    ///     it knows none. Called on the upload thread.
     ///   - serverDate: what a server whose certificate was verified said the time is, and between which two moments of
     ///     `clock`, ms. Called on the upload thread.
     ///   - storeMarked: samples were marked to be derived again; the store does so after `Store.takeUpMarks`. Called on

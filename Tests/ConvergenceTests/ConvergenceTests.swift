@@ -16,6 +16,7 @@ import Testing
             for _ in 0..<steps { try await world.step() }
             try await world.comeToRest()
             let faults = try await world.differences() + world.losses()
+            await world.server.close()
             guard !faults.isEmpty else { continue }
             Issue.record("seed \(seed):\n\(faults.joined(separator: "\n"))")
             if environment["BANDFERRY_CONVERGENCE_STORY"] != nil {

@@ -3,8 +3,8 @@ import Foundation
 import HTTPClient
 import HTTPServer
 import IngestAPI
-import IngestService
 
+@testable import IngestService
 @testable import Uplink
 
 /// The real ingest service over its real storage, in process, with a network in front that loses and doubles.
@@ -23,31 +23,41 @@ final class SimulatedServer: UploadTransport, @unchecked Sendable {
     static let token = "secret"
 
     private var directory: Directory
+    private var storage: SQLiteIngestStorage
     private var service: IngestService
-    private let time: TrueTime
     /// Decides what happens to a request; on the upload thread.
     var fault: () -> Fault = { .none }
     /// Batches that arrived, which a network may deliver once more much later.
     private(set) var arrived: [ServerRequest] = []
     private(set) var requests = 0
 
-    init(time: TrueTime) async throws {
-        self.time = time
+    init() async throws {
         directory = try Directory()
-        service = try await Self.open(directory, time: time)
+        storage = try await Self.open(directory)
+        service = Self.makeService(storage)
     }
 
-    private static func open(_ directory: Directory, time: TrueTime) async throws -> IngestService {
-        let storage = try await SQLiteIngestStorage(
-            path: directory.path + "/ingest.db", now: { APITime(milliseconds: time.now) })
-        return IngestService(storage: storage, tokens: TokenTable([token: Identity(account: "a")]))
+    private static func open(_ directory: Directory) async throws -> SQLiteIngestStorage {
+        // Its trends are nothing of this, and nothing is to be written while the files are copied.
+        try await SQLiteIngestStorage(path: directory.path + "/ingest.db", now: { APITime(milliseconds: 0) }) {
+            try? await Task.sleep(for: .seconds(86_400))
+        }
     }
 
-    /// What was answered is durable: the files are all that is left.
+    private static func makeService(_ storage: SQLiteIngestStorage) -> IngestService {
+        IngestService(storage: storage, tokens: TokenTable([token: Identity(account: "a")]))
+    }
+
+    /// What was answered is durable: the files, as they are in the middle of its work, are all that is left.
     func kill() async throws {
+        let old = storage
         directory = try directory.copy(["ingest.db", "ingest.db-wal"])
-        service = try await Self.open(directory, time: time)
+        storage = try await Self.open(directory)
+        service = Self.makeService(storage)
+        await old.close()
     }
+
+    func close() async { await storage.close() }
 
     func perform(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPResponse {
         requests += 1

@@ -34,7 +34,7 @@ struct World {
         options.clockOffsetMilliseconds = random.pick([0, 7 * Self.hour, -20 * 365 * Self.day])
         options.offsetQuarterHours = random.chance(30) ? 22 : nil
         band = SimulatedBand(options, now: time.now)
-        server = try await SimulatedServer(time: time)
+        server = try await SimulatedServer()
         var gateways: [SimulatedGateway] = []
         for name in ["A", "B"] {
             let trust: HostTrust = random.pick([.implausible, .plausible, .synchronised, .synchronised])
