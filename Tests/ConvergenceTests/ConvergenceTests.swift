@@ -8,7 +8,7 @@ import Testing
 @Suite struct ConvergenceTests {
     @Test func bothGatewaysAndTheServerEndWithTheSameSamples() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["BANDFERRY_CONVERGENCE_SEEDS"].flatMap { UInt64($0) } ?? 15
+        let count = environment["BANDFERRY_CONVERGENCE_SEEDS"].flatMap { UInt64($0) } ?? 10
         let first = environment["BANDFERRY_CONVERGENCE_SEED"].flatMap { UInt64($0) } ?? 1
         let steps = environment["BANDFERRY_CONVERGENCE_STEPS"].flatMap { Int($0) } ?? 60
         for seed in first..<first + count {

@@ -19,6 +19,7 @@ final class SimulatedGateway: @unchecked Sendable {
 
     let name: String
     private(set) var directory: Directory
+    private var backup: Directory?
     private(set) var store: Store
     private(set) var host: SimulatedHost
     private let time: TrueTime
@@ -84,9 +85,12 @@ final class SimulatedGateway: @unchecked Sendable {
 
     // MARK: what happens to it
 
-    /// A power cut; it boots with a clock that it can believe or not.
-    func crash(host: SimulatedHost) throws {
-        directory = try directory.copy(Self.files)
+    /// Somebody copies the card.
+    func backUp() throws { backup = try directory.copy(Self.files) }
+
+    /// A power cut; it boots with a clock that it can believe or not. `fromBackup`: with the card of long ago.
+    func crash(host: SimulatedHost, fromBackup: Bool = false) throws {
+        directory = try (fromBackup ? backup ?? directory : directory).copy(Self.files)
         store = try Self.open(directory, time: time)
         self.host = host
         marked.change { $0 = false }

@@ -39,7 +39,8 @@ final class SimulatedServer: UploadTransport, @unchecked Sendable {
 
     private static func open(_ directory: Directory) async throws -> SQLiteIngestStorage {
         // Its trends are nothing of this, and nothing is to be written while the files are copied.
-        try await SQLiteIngestStorage(path: directory.path + "/ingest.db", now: { APITime(milliseconds: 0) }) {
+        try await SQLiteIngestStorage(path: directory.path + "/ingest.db", now: { APITime(milliseconds: 0) })
+        {
             try? await Task.sleep(for: .seconds(86_400))
         }
     }

@@ -181,19 +181,35 @@ import Timekeeping
         #expect(found.map(\.seq) == [10])
     }
 
-    @Test func aTimeThatMayBeAnywhereIsFoundByLateNews() async throws {
+    @Test func aTimeThatMayBeAnywhereIsFoundByLateNewsAndOneThatIsKnownIsNot() async throws {
+        // Timed by a clock that nobody here has read.
+        _ = try await store.commit(chunk(11...11, clockID: 9), of: device, clock: reading())
+        try await store.settle()
+        try confirmAll()
+        let vague = try SeqIntervals(outbox.database, .vague)
+        #expect(try vague.overlapping(ring: 1, 0...99) == [11...11])
         #expect(
-            try adopt(3) {
-                $0.version = 2
+            try adopt(11) {
+                $0.version = 8
+                $0.timeUncertain = false
+                $0.timeBoundMilliseconds = 100
+            }.adopted == 1)
+        #expect(try vague.overlapping(ring: 1, 0...99).isEmpty)
+        #expect(
+            try adopt(11) {
+                $0.version = 9
                 $0.timeUncertain = true
                 $0.timeBoundMilliseconds = nil
                 $0.recordedAt.milliseconds = 0
             }.adopted == 1)
-        let assignment = Assignment(
-            device: device, person: anna, from: Timestamp(milliseconds: -1_000_000_000_000))
-        #expect(try await store.assign(assignment) == .done)
+        #expect(try vague.overlapping(ring: 1, 0...99) == [11...11])
+        // Far from every day that is known of any sample.
+        let year = Assignment(
+            device: device, person: anna, from: Timestamp(milliseconds: 1_600_000_000_000),
+            to: Timestamp(milliseconds: 1_610_000_000_000))
+        #expect(try await store.assign(year) == .done)
         try await store.settle()
-        #expect(try sample(3).wearer == .person(anna))
+        #expect(try fixture.reader().undecided().map(\.seqs) == [11...11])
     }
 
     // MARK: nothing is lost
