@@ -37,8 +37,9 @@ extension HelpText {
             synopsis: "export --format jsonl|csv [--device ID]",
             body: """
                 One line a sample, ordered by device, ring and sequence number, with the columns
-                \(ExportFormat.columns.prefix(6).joined(separator: ", ")),
-                \(ExportFormat.columns.dropFirst(6).joined(separator: ", ")).
+                \(ExportFormat.columns.prefix(8).joined(separator: ", ")),
+                \(ExportFormat.columns.dropFirst(8).prefix(5).joined(separator: ", ")),
+                \(ExportFormat.columns.dropFirst(13).joined(separator: ", ")).
 
                 jsonl  one JSON object a line
                 csv    the same columns, the names first; an empty tz_offset_min is not known
