@@ -38,6 +38,8 @@ final class CurlHandle {
         errorText[0] = 0
         try check(bandferry_curl_set_error_buffer(pointer, errorText))
         try set(CURLOPT_URL, request.url)
+        // An id in the path may look like a step in it.
+        try set(CURLOPT_PATH_AS_IS, 1)
         try set(CURLOPT_NOSIGNAL, 1)
         // A name look-up that hangs must not hold up a stop.
         try set(CURLOPT_QUICK_EXIT, 1)

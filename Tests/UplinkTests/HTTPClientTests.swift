@@ -47,6 +47,14 @@ import Testing
         #expect(empty.body.isEmpty)
     }
 
+    @Test(arguments: ["/v1/persons/%2E%2E", "/v1/persons/..", "/a/./b", "/a%2Fb"])
+    func aPathGoesOutAsItIs(_ path: String) async throws {
+        let server = try ScriptedServer { _ in .proper(HTTPResponse(status: 200)) }
+        defer { server.stop() }
+        _ = try await perform(HTTPRequest(.get, server.url + path)).get()
+        #expect(server.requests.last?.url == server.url + path)
+    }
+
     @Test func oneClientMakesManyRequests() async throws {
         let server = try ScriptedServer { .proper(HTTPResponse(status: 200, body: $0.body)) }
         defer { server.stop() }
