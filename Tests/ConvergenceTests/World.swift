@@ -50,6 +50,7 @@ struct World {
                     Person(id: person, name: person.text, sharesName: random.chance(50)))
             }
             try await gateway.change { _ in }
+            try gateway.backUp()
         }
     }
 }

@@ -245,6 +245,24 @@ import Testing
         #expect(run.events.value.contains(.versionsRaised(device: deviceA, count: 2)))
     }
 
+    @Test func atAStartAVersionThatTheServerHasSeenIsNotTakenForOurs() {
+        let run = Run()
+        run.server.contents.change { $0.maxVersion = 2 }
+        run.outbox.add([sample(1), sample(2)])
+        _ = run.untilItWaits()
+        // Restored from an old copy, in which the next correction got the number that a lost one had.
+        run.outbox.contents.change { $0.sharing.floors[deviceA] = [2] }
+        run.outbox.correct(1)
+        run.restart()
+        _ = run.untilItWaits()
+        #expect(run.outbox.contents.value.rows.values.map(\.sample.version).sorted() == [1, 3])
+        // Within the run it is what was sent.
+        run.outbox.correct(2)
+        run.server.contents.change { $0.maxVersion = 3 }
+        run.pass(.seconds(3 * 3600))
+        #expect(run.outbox.contents.value.rows.values.map(\.sample.version).sorted() == [2, 3])
+    }
+
     @Test func aBandThatComesWhileALookIsUnderWayIsAskedAboutFirst() {
         let run = Run()
         run.outbox.add((1...1_500).map { sample($0) })
