@@ -63,6 +63,24 @@ import Testing
         #expect(!again.marked)
     }
 
+    @Test func aZoneThatWasTakenBackHereDoesNotComeBackFromTheServer() async throws {
+        // It came from the server, and nothing had to be put since.
+        let merged = try merge([stay("Etc/GMT-1", 0), stay("Asia/Kolkata", 100)])
+        #expect(merged.person.person.zones.count == 2)
+        #expect(try await store.removeZone(from: Timestamp(milliseconds: 100), of: anna))
+        let again = try merge([stay("Etc/GMT-1", 0), stay("Asia/Kolkata", 100)])
+        #expect(again.person.person.zones == [stay("Etc/GMT-1", 0)])
+        #expect(again.person.isUnsent)
+    }
+
+    @Test func aZoneThatAnotherGatewayTookBackGoesHereToo() throws {
+        // It went to the server from here.
+        try outbox.markPersonSent(try merge([]).person.person)
+        let merged = try merge([])
+        #expect(merged.person.person.zones.isEmpty)
+        #expect(!merged.person.isUnsent)
+    }
+
     @Test func samplesFollowZonesThatCameFromTheServer() async throws {
         #expect(
             try await store.assign(Assignment(device: device, person: anna, from: Timestamp(milliseconds: 0)))
