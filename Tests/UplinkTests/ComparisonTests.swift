@@ -199,6 +199,20 @@ import Testing
         #expect(run.outbox.contents.value.sharing.sweeps.count == 3)
     }
 
+    @Test func aStatusIsLookedAtBeforeItIsReplaced() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        let outbox = run.outbox
+        outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 80) }
+        run.pass(.seconds(5400))
+        // Somebody else was there, and a moment later this gateway has something to say.
+        run.server.contents.change { $0.reports[deviceA.text] = DeviceReport(batteryPercent: 5) }
+        outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 79) }
+        run.pass(.seconds(3 * 3600))
+        #expect(run.server.contents.value.reports[deviceA.text]?.batteryPercent == 79)
+        #expect(run.outbox.contents.value.sharing.shared == [deviceA])
+    }
+
     @Test func aNewerCorrectionOfSomebodyElseIsNoticed() {
         let run = Run()
         run.outbox.add((1...10).map { sample($0) })
