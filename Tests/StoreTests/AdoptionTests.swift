@@ -48,7 +48,7 @@ import Timekeeping
         try outbox.adopt([try server(seq, change)], of: device)
     }
 
-    @Test func aSmallerBoundIsAdoptedWithAllThatGoesWithIt() throws {
+    @Test func aSmallerBoundIsAdoptedWithAllThatGoesWithIt() async throws {
         let before = try sample(3)
         let report = try adopt(3) {
             $0.recordedAt.milliseconds += 700
@@ -68,7 +68,7 @@ import Timekeeping
         #expect(try sample(4).offsetSource == nil, "and no other is touched")
     }
 
-    @Test func whatGivesWayIsNotAdopted() throws {
+    @Test func whatGivesWayIsNotAdopted() async throws {
         let before = try sample(3)
         #expect(try adopt(3) { $0.timeBoundMilliseconds = nil }.adopted == 0)
         #expect(try adopt(3) { $0.timeBoundMilliseconds = 100_000 }.adopted == 0)
@@ -88,7 +88,7 @@ import Timekeeping
         #expect(try adopt(3) { $0.version = 3 }.adopted == 0)
     }
 
-    @Test func whatTheBandGaveIsNeverTouched() throws {
+    @Test func whatTheBandGaveIsNeverTouched() async throws {
         let before = try fixture.samples()
         #expect(
             try adopt(3) {

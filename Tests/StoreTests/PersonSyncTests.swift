@@ -41,7 +41,7 @@ import Testing
         #expect(try outbox.persons().map(\.isUnsent) == [true])
     }
 
-    @Test func zonesAreUnitedAndTheLocalOneWinsWhereBothAreNew() throws {
+    @Test func zonesAreUnitedAndTheLocalOneWinsWhereBothAreNew() async throws {
         let merged = try merge([stay("Asia/Kolkata", 0), stay("Europe/Berlin", 100)])
         #expect(merged.person.person.zones == [stay("Etc/GMT-1", 0), stay("Europe/Berlin", 100)])
         #expect(merged.person.isUnsent)
@@ -73,7 +73,7 @@ import Testing
         #expect(again.person.isUnsent)
     }
 
-    @Test func aZoneThatAnotherGatewayTookBackGoesHereToo() throws {
+    @Test func aZoneThatAnotherGatewayTookBackGoesHereToo() async throws {
         // It went to the server from here.
         try outbox.markPersonSent(try merge([]).person.person)
         let merged = try merge([])
@@ -102,11 +102,11 @@ import Testing
                 + Array(repeating: 2, count: 5))
     }
 
-    @Test func nothingIsMarkedWhereThePersonWearsNoBand() throws {
+    @Test func nothingIsMarkedWhereThePersonWearsNoBand() async throws {
         #expect(try !merge([stay("Europe/Berlin", 100)]).marked)
     }
 
-    @Test func aPersonWhoIsKnownFromTheServerAloneIsNotSent() throws {
+    @Test func aPersonWhoIsKnownFromTheServerAloneIsNotSent() async throws {
         #expect(try outbox.mergePerson(try #require(PersonID("p_other")), zones: []) == nil)
         #expect(try outbox.persons().count == 1)
     }
