@@ -299,7 +299,8 @@ import Timekeeping
     }
 
     @Test func anotherGatewaysWordIsNotClearedByWhatIsNotKnownHere() async throws {
-        #expect(try await store.addPerson(Person(id: try #require(PersonID("p_ben")), name: "Ben")))
+        let ben = try #require(PersonID("p_ben"))
+        #expect(try await store.addPerson(Person(id: ben, name: "Ben")))
         #expect(
             try adopt(3) {
                 $0.version = 2
@@ -309,7 +310,6 @@ import Timekeeping
         // Reasons to derive everything again: a host zone, another person on other days, a trusted clock.
         try await store.noteHostZone("Etc/GMT-1", from: Timestamp(milliseconds: 0))
         let far = Timestamp(milliseconds: 0)
-        let ben = try #require(PersonID("p_ben"))
         let day = Assignment(device: device, person: ben, from: far, to: Timestamp(milliseconds: 86_400_000))
         #expect(try await store.assign(day) == .done)
         #expect(try await store.unassign(device, from: far))
