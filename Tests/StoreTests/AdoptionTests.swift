@@ -48,7 +48,7 @@ import Timekeeping
         try outbox.adopt([try server(seq, change)], of: device)
     }
 
-    @Test func aSmallerBoundIsAdoptedWithAllThatGoesWithIt() throws {
+    @Test func aSmallerBoundIsAdoptedWithAllThatGoesWithIt() async throws {
         let before = try sample(3)
         let report = try adopt(3) {
             $0.recordedAt.milliseconds += 700
@@ -68,7 +68,7 @@ import Timekeeping
         #expect(try sample(4).offsetSource == nil, "and no other is touched")
     }
 
-    @Test func whatGivesWayIsNotAdopted() throws {
+    @Test func whatGivesWayIsNotAdopted() async throws {
         let before = try sample(3)
         #expect(try adopt(3) { $0.timeBoundMilliseconds = nil }.adopted == 0)
         #expect(try adopt(3) { $0.timeBoundMilliseconds = 100_000 }.adopted == 0)
@@ -88,7 +88,7 @@ import Timekeeping
         #expect(try adopt(3) { $0.version = 3 }.adopted == 0)
     }
 
-    @Test func whatTheBandGaveIsNeverTouched() throws {
+    @Test func whatTheBandGaveIsNeverTouched() async throws {
         let before = try fixture.samples()
         #expect(
             try adopt(3) {
@@ -299,7 +299,8 @@ import Timekeeping
     }
 
     @Test func anotherGatewaysWordIsNotClearedByWhatIsNotKnownHere() async throws {
-        #expect(try await store.addPerson(Person(id: try #require(PersonID("p_ben")), name: "Ben")))
+        let ben = try #require(PersonID("p_ben"))
+        #expect(try await store.addPerson(Person(id: ben, name: "Ben")))
         #expect(
             try adopt(3) {
                 $0.version = 2
@@ -309,7 +310,6 @@ import Timekeeping
         // Reasons to derive everything again: a host zone, another person on other days, a trusted clock.
         try await store.noteHostZone("Etc/GMT-1", from: Timestamp(milliseconds: 0))
         let far = Timestamp(milliseconds: 0)
-        let ben = try #require(PersonID("p_ben"))
         let day = Assignment(device: device, person: ben, from: far, to: Timestamp(milliseconds: 86_400_000))
         #expect(try await store.assign(day) == .done)
         #expect(try await store.unassign(device, from: far))

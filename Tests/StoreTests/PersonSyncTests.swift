@@ -41,7 +41,7 @@ import Testing
         #expect(try outbox.persons().map(\.isUnsent) == [true])
     }
 
-    @Test func zonesAreUnitedAndTheLocalOneWinsWhereBothAreNew() throws {
+    @Test func zonesAreUnitedAndTheLocalOneWinsWhereBothAreNew() async throws {
         let merged = try merge([stay("Asia/Kolkata", 0), stay("Europe/Berlin", 100)])
         #expect(merged.person.person.zones == [stay("Etc/GMT-1", 0), stay("Europe/Berlin", 100)])
         #expect(merged.person.isUnsent)
@@ -61,6 +61,24 @@ import Testing
         let again = try merge(merged.person.person.zones)
         #expect(!again.person.isUnsent)
         #expect(!again.marked)
+    }
+
+    @Test func aZoneThatWasTakenBackHereDoesNotComeBackFromTheServer() async throws {
+        // It came from the server, and nothing had to be put since.
+        let merged = try merge([stay("Etc/GMT-1", 0), stay("Asia/Kolkata", 100)])
+        #expect(merged.person.person.zones.count == 2)
+        #expect(try await store.removeZone(from: Timestamp(milliseconds: 100), of: anna))
+        let again = try merge([stay("Etc/GMT-1", 0), stay("Asia/Kolkata", 100)])
+        #expect(again.person.person.zones == [stay("Etc/GMT-1", 0)])
+        #expect(again.person.isUnsent)
+    }
+
+    @Test func aZoneThatAnotherGatewayTookBackGoesHereToo() async throws {
+        // It went to the server from here.
+        try outbox.markPersonSent(try merge([]).person.person)
+        let merged = try merge([])
+        #expect(merged.person.person.zones.isEmpty)
+        #expect(!merged.person.isUnsent)
     }
 
     @Test func samplesFollowZonesThatCameFromTheServer() async throws {
@@ -84,12 +102,13 @@ import Testing
                 + Array(repeating: 2, count: 5))
     }
 
-    @Test func nothingIsMarkedWhereThePersonWearsNoBand() throws {
+    @Test func nothingIsMarkedWhereThePersonWearsNoBand() async throws {
         #expect(try !merge([stay("Europe/Berlin", 100)]).marked)
     }
 
-    @Test func aPersonWhoIsKnownFromTheServerAloneIsNotSent() throws {
-        #expect(try outbox.mergePerson(try #require(PersonID("p_other")), zones: []) == nil)
+    @Test func aPersonWhoIsKnownFromTheServerAloneIsNotSent() async throws {
+        let other = try #require(PersonID("p_other"))
+        #expect(try outbox.mergePerson(other, zones: []) == nil)
         #expect(try outbox.persons().count == 1)
     }
 }

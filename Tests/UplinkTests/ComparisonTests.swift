@@ -42,7 +42,8 @@ import Testing
         #expect(offered.map(\.seq) == Array(1...10))
         let first = try #require(offered.first)
         #expect(first.offsetMinutes == 60 && first.timeBoundMilliseconds == 5 && first.ring == ring)
-        #expect(first.wearer == .person(try #require(PersonID("p_1"))))
+        let person = try #require(PersonID("p_1"))
+        #expect(first.wearer == .person(person))
         #expect(run.marks.value == 2)
         #expect(run.events.value.contains(.adopted(device: deviceA, count: 10)))
         #expect(run.outbox.contents.value.sharing.toCompare.isEmpty)
@@ -197,6 +198,20 @@ import Testing
         #expect(pages(run) == 1)
         run.pass(.seconds(86_400))
         #expect(run.outbox.contents.value.sharing.sweeps.count == 3)
+    }
+
+    @Test func aStatusIsLookedAtBeforeItIsReplaced() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        let outbox = run.outbox
+        outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 80) }
+        run.pass(.seconds(5400))
+        // Somebody else was there, and a moment later this gateway has something to say.
+        run.server.contents.change { $0.reports[deviceA.text] = DeviceReport(batteryPercent: 5) }
+        outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 79) }
+        run.pass(.seconds(3 * 3600))
+        #expect(run.server.contents.value.reports[deviceA.text]?.batteryPercent == 79)
+        #expect(run.outbox.contents.value.sharing.shared == [deviceA])
     }
 
     @Test func aNewerCorrectionOfSomebodyElseIsNoticed() {

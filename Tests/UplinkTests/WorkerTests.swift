@@ -70,6 +70,27 @@ import Testing
         #expect(stored.map(\.sample.person) == [.unchanged, .cleared, .assigned("p_1")])
     }
 
+    @Test func aBatchIsTheSameOnlyWithTheSameContent() throws {
+        let anna = try #require(PersonID("p_anna"))
+        let changes: [(inout Sample) -> Void] = [
+            { $0.type = .spo2 }, { $0.seq = 9 }, { $0.value = 9 }, { $0.recordedAt.milliseconds += 1 },
+            { $0.offsetMinutes = nil }, { $0.version = 2 }, { $0.provenance = .user },
+            { $0.bandTimeMilliseconds += 1 }, { $0.clockID = 9 }, { $0.flags = 0 },
+            { $0.timeUncertain = true },
+            { $0.timeBoundMilliseconds = 9 }, { $0.wearer = .nobody }, { $0.wearer = .person(anna) },
+        ]
+        var variants = [sample(7)]
+        for change in changes {
+            variants.append(sample(7))
+            change(&variants[variants.count - 1])
+        }
+        let prints = variants.map { BatchFingerprint(ring: ring, completeThrough: 1, samples: [$0]) }
+        for (index, print) in prints.enumerated() {
+            #expect(prints.firstIndex(of: print) == index)
+            #expect(BatchFingerprint(ring: ring, completeThrough: 2, samples: [variants[index]]) != print)
+        }
+    }
+
     @Test func twoDevicesTakeTurns() {
         let run = Run()
         run.outbox.add((1...2000).map { sample($0) } + (1...2000).map { sample($0, device: deviceB) })
