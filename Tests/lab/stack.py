@@ -6,8 +6,10 @@ Used by the fault tests, the benchmarks and the demonstration. Everything lives 
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -165,9 +167,10 @@ class Stack:
 
     def start_server(self):
         """The first start takes a free port; later ones take it again."""
+        self.port = self.port or self._free_port()
         self.server = self._process(
             "bandferry-ingest",
-            [self._program("bandferry-ingest"), "--listen", f"127.0.0.1:{self.port or 0}",
+            [self._program("bandferry-ingest"), "--listen", f"127.0.0.1:{self.port}",
              "--store", f"sqlite:{self.store}", "--token-file", str(self.directory / "token")], self._powercut(2))
         offset = len(self.server.text())
         self.server.start()
@@ -175,6 +178,18 @@ class Stack:
         assert self.server.running, self.server.text()[-2000:]
         self.port = int(self.server.text()[offset:].split("listening on", 1)[1].split()[0].rsplit(":", 1)[1].strip("/"))
         return self
+
+    @staticmethod
+    def _free_port():
+        """Below those that the kernel gives to connections, so that nobody takes it while the server is down."""
+        while True:
+            port = random.randrange(20_000, 32_000)
+            with socket.socket() as probe:
+                try:
+                    probe.bind(("127.0.0.1", port))
+                    return port
+                except OSError:
+                    continue
 
     def start_daemon(self):
         self.write_configuration()
