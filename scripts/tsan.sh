@@ -15,6 +15,9 @@ export PARTS
 trap 'rm -rf "$PARTS"' EXIT
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0}
 
+# A life of a simulation has all the threads that a hundred have.
+export BANDFERRY_TIME_SEEDS=${BANDFERRY_TIME_SEEDS:-2} BANDFERRY_CONVERGENCE_SEEDS=${BANDFERRY_CONVERGENCE_SEEDS:-2}
+
 read -ra flags <<<"${SWIFTFLAGS:-}"
 scripts/part.sh threads 30 "$swift" test --sanitize=thread --scratch-path .build-threads "${flags[@]}" \
     --skip SystemTests "$@"
