@@ -188,6 +188,7 @@ extension World {
         boots += 1
         let trust: HostTrust = random.pick([.implausible, .plausible, .synchronised])
         let fromBackup = random.chance(30)
+        isRestored = isRestored || fromBackup
         try gateway.crash(
             host: SimulatedHost(boot: boots, name: gateway.name, at: time.now, trust: trust, random: &random),
             fromBackup: fromBackup)

@@ -17,6 +17,8 @@ struct World {
     let time: TrueTime
     var band: SimulatedBand
     var boots = 0
+    /// Some gateway goes on with an older database.
+    var isRestored = false
     let server: SimulatedServer
     let gateways: [SimulatedGateway]
     /// What happened, for a failure to tell.
