@@ -18,6 +18,7 @@ struct Corrections {
     let database: Database
     let unconfirmed: SeqIntervals
     let vague: SeqIntervals
+    let held: SeqIntervals
     let gaps: GapLedger
 
     /// Returns how many rows changed. `columns` gives a wearer's value of `samples.person`, `verdicts` reads it.
@@ -71,7 +72,12 @@ struct Corrections {
             days.add(fields.recordedAt, seq: key.seq)
             if fields.isVague { vagueRuns.append(key.seq) } else { clearRuns.append(key.seq) }
         }
-        for run in runs.runs { try unconfirmed.add(ring: ring, run) }
+        // What waits for the host's clock goes up when that is believed, however often it changes until then.
+        for run in runs.runs {
+            for part in remaining(of: run, without: try held.overlapping(ring: ring, run)) {
+                try unconfirmed.add(ring: ring, part)
+            }
+        }
         // A seq with two samples stays vague as long as one of them is.
         for run in clearRuns.runs { try vague.subtract(ring: ring, run) }
         for run in vagueRuns.runs { try vague.add(ring: ring, run) }

@@ -30,6 +30,7 @@ final class Engine {
         people = PersonTable(database: database)
         corrections = Corrections(
             database: database, unconfirmed: writer.unconfirmed, vague: times.revisions.vague,
+            held: times.hold.held,
             gaps: writer.gaps)
         reviser = Reviser(
             database: database, revisions: times.revisions, corrections: corrections, gaps: writer.gaps,

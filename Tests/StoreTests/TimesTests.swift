@@ -106,6 +106,21 @@ import Testing
         #expect(try outbox.nextBatch()?.completeThrough == 20)
     }
 
+    @Test func whatIsHeldStaysHeldWhenItChanges() async throws {
+        let anna = try #require(PersonID("p_anna"))
+        _ = try await store.addPerson(Person(id: anna, name: "Anna"))
+        _ = try await store.commit(
+            chunk(1...20), of: device,
+            clock: Self.reading(1, trust: .implausible, wall: 60_000, bound: 0, newest: 20))
+        _ = try await store.assign(Assignment(device: device, person: anna, from: Timestamp(milliseconds: 0)))
+        try await store.settle()
+        let versions = try samples().map(\.version)
+        #expect(versions.allSatisfy { $0 == 2 })
+        let outbox = try fixture.outbox()
+        #expect(try outbox.nextBatch() == nil)
+        #expect(try outbox.pendingCount() == 20)
+    }
+
     @Test func nothingIsHeldForMoreThanADay() async throws {
         let reading = Self.reading(1, trust: .implausible, wall: 60_000, bound: 0, newest: 20)
         _ = try await store.commit(chunk(1...20), of: device, clock: reading)
