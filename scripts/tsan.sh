@@ -21,5 +21,6 @@ export BANDFERRY_TIME_SEEDS=${BANDFERRY_TIME_SEEDS:-2} BANDFERRY_CONVERGENCE_SEE
 
 read -ra flags <<<"${SWIFTFLAGS:-}"
 scripts/part.sh threads 30 "$swift" test --sanitize=thread --scratch-path .build-threads "${flags[@]}" \
-    --skip SystemTests --skip TrendsTests --skip CivilTimeTests "$@"
+    --skip SystemTests --skip TrendsTests --skip CivilTimeTests --skip TimeSimulation \
+    --skip answersAreThoseOfAllSamples --skip aChangeIsFeltAsFarAsSleepsReach --skip DerivationCrash "$@"
 scripts/part.sh --sum
