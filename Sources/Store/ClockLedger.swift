@@ -130,10 +130,14 @@ final class ClockLedger {
         timelines[stamp.bootID] = nil
     }
 
-    /// The readings of a boot, for each ring from the first to the last.
-    func rings(ofBoot boot: String) throws -> [(ring: Int64, first: Int64, last: Int64)] {
+    /// The readings of a boot that this stamp says much more of, for each ring from the first to the last. Others are
+    /// left alone: nothing that they timed would move by more than what their own bound allows.
+    func rings(improvedBy stamp: HostStamp) throws -> [(ring: Int64, first: Int64, last: Int64)] {
         try database.all(
-            "SELECT ring, min(id), max(id) FROM clock_readings WHERE boot_id = ? GROUP BY ring", .text(boot)
+            """
+            SELECT ring, min(id), max(id) FROM clock_readings
+            WHERE boot_id = ? AND (host_trust = 0 OR host_bound > ?) GROUP BY ring
+            """, .text(stamp.bootID), .integer(stamp.boundMilliseconds * AnchorRule.improvement)
         ) { ($0.int64(0), $0.int64(1), $0.int64(2)) }
     }
 

@@ -100,7 +100,7 @@ final class Engine {
         try times.clocks.note(stamp)
         times.forget()
         if stamp.trust == .synchronised { try times.hold.hostTrusted() }
-        try times.revisions.hostClockNoted(boot: stamp.bootID)
+        try times.revisions.hostClockNoted(stamp)
     }
 
     // MARK: Rings

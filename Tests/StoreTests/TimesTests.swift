@@ -213,6 +213,19 @@ import Testing
         #expect(try fixture.outbox().pendingCount() == 1_500)
     }
 
+    /// The daemon writes down at each start what the clock is worth; that must not work over months of samples.
+    @Test func aClockThatWasKnownAsWellIsNoReasonToDeriveAnew() async throws {
+        _ = try await store.commit(chunk(1...20), of: device, clock: Self.reading(1, newest: 20))
+        try await store.settle()
+        try await store.noteHostClock(
+            HostStamp(
+                bootID: "boot", monotonic: 2 * Self.hour,
+                wall: Timestamp(milliseconds: Self.start + 2 * Self.hour), trust: .synchronised,
+                boundMilliseconds: 100))
+        let stale = try await store.read("look") { try $0.times.revisions.next() != nil }
+        #expect(!stale)
+    }
+
     @Test func gapsFollowTheTimesOfTheirNeighbours() async throws {
         let reading = Self.reading(1, trust: .implausible, wall: 60_000, bound: 0, newest: 20)
         _ = try await store.commit(chunk(1...5), of: device, clock: reading)
