@@ -65,9 +65,10 @@ enum TrendCode {
         figures.sum = sum
         figures.min = reader.int()
         figures.max = reader.int()
-        let resting = (sum: reader.number(), count: reader.int())
-        if let sum = resting.sum, let count = resting.count, count > 0 {
-            figures.resting = RestingWindow(sum: sum, count: count)
+        switch (reader.number(), reader.int()) {
+        case (nil, nil): break
+        case (let sum?, let count?) where count > 0: figures.resting = RestingWindow(sum: sum, count: count)
+        default: return nil
         }
         return reader.isBroken ? nil : figures
     }

@@ -32,6 +32,20 @@ import Trends
         #expect(TrendCode.day(TrendCode.text(day), type: type, date: Self.date) == day)
     }
 
+    @Test func theStoredFormOfVersion1() throws {
+        // 60 to 69 beats, a minute apart, from 10:00 on at +5:30.
+        let start = CivilDate(year: 2026, month: 10, day: 27)
+        let samples = (0..<10).map {
+            TrendSample(
+                recordedAt: start.midnight(offsetMinutes: 330) + 36_000_000 + Int64($0) * 60_000,
+                offsetMinutes: 330,
+                value: 60 + $0)
+        }
+        let day = try #require(TrendDays.compute(type: .heartRate, samples: samples)[start])
+        let text = "1 0 10 645 60 69 645 10 10 330 1793075400000 1793075940000 10 645 60 69 645 10"
+        #expect(TrendCode.text(day) == text)
+    }
+
     @Test func whatIsCutOrOfAnotherVersionOrNoNumberIsNoDay() throws {
         let day = try #require(life(.heartRate, seed: 1))
         let words = TrendCode.text(day).split(separator: " ")
@@ -44,6 +58,7 @@ import Trends
         }
         for text in [
             "2 0 0 0 - - - -", "1 0 0 0 x - - -", "1 0 0 0 - - - - 1 ", "", "-", "1  0 0 - - - -", "1 0 0 -",
+            "1 0 1 5 5 5 5 0", "1 0 1 5 5 5 5 -", "1 0 1 5 5 5 - 1",
         ] {
             #expect(TrendCode.day(text, type: .heartRate, date: Self.date) == nil, "\(text)")
         }
