@@ -57,7 +57,7 @@ fuzz:
 
 threads:
 	@scripts/install-packages.sh test
-	$(SWIFT) test --sanitize=thread --scratch-path .build-threads $(SWIFTFLAGS) --skip SystemTests
+	@scripts/tsan.sh
 
 bench: build
 	@scripts/install-packages.sh test

@@ -16,12 +16,12 @@ BANDFERRY_BIN=$("$swift" build -c release --show-bin-path)
 # As the tests of other programs know the programs.
 export BANDFERRY_BIN BANDSIM=$BANDFERRY_BIN/bandsim BUILD=$BANDFERRY_BIN
 
-scripts/part.sh swift 9 "$swift" test "${flags[@]}"
+scripts/part.sh swift 11 "$swift" test "${flags[@]}"
 scripts/part.sh install 1 scripts/test-install.sh
 scripts/part.sh clients 4 Tests/clients/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
-scripts/part.sh faults 8 Tests/faults/run.py
-scripts/part.sh vm 8 Tests/vm/test.sh
+scripts/part.sh faults 9 Tests/faults/run.py
+scripts/part.sh vm 9 Tests/vm/test.sh
 scripts/part.sh fuzz 4 scripts/fuzz.sh
-scripts/part.sh threads 14 make threads
+scripts/part.sh threads 9 make threads
 scripts/part.sh --sum
