@@ -88,7 +88,9 @@ extension APISample: Decodable {
             throw refuse(.badField, "provenance is not device, user or unknown")
         }
         let bound: Int? = try optional(.timeBoundMilliseconds, "an integer")
-        guard (bound ?? 0) >= 0 else { throw refuse(.badField, "time_bound_ms is negative") }
+        guard bound.map(Self.validTimeBounds.contains) ?? true else {
+            throw refuse(.badField, "time_bound_ms is not an integer from 0 to 9007199254740991")
+        }
         let uncertain: Bool? = try optional(.timeUncertain, "true or false")
         let wearer: String? = try optional(.person, "a string or null")
         guard wearer.map(IngestAPI.isOpaqueID) ?? true else {

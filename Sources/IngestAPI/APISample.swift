@@ -81,4 +81,6 @@ public struct APISample: Hashable, Sendable {
     public static let validOffsets = -1439...1439
     /// Versions are kept within what every JSON reader holds exactly.
     public static let validVersions = 1...9_007_199_254_740_991
+    /// ms; as versions.
+    public static let validTimeBounds = 0...9_007_199_254_740_991
 }

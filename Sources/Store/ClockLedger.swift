@@ -30,12 +30,15 @@ final class ClockLedger {
         let isResolved = try timeline(of: reading.bootID).time(of: reading.hostStamp) != nil
         let known = try database.first(
             """
-            SELECT id FROM clock_readings WHERE ring = ? AND clock_id = ? AND host_time = ? AND band_time = ?
+            SELECT id, host_time, band_time FROM clock_readings WHERE ring = ? AND clock_id = ?
             ORDER BY id DESC LIMIT 1
-            """, .integer(ring), .int(reading.clockID), .integer(reading.hostTime.milliseconds),
-            .integer(reading.bandTimeMilliseconds)
-        ) { $0.int64(0) }
-        if let known { return Kept(id: known, isNew: false, isResolved: isResolved) }
+            """, .integer(ring), .int(reading.clockID)
+        ) { row -> Int64? in
+            let isSame =
+                row.int64(1) == reading.hostTime.milliseconds && row.int64(2) == reading.bandTimeMilliseconds
+            return isSame ? row.int64(0) : nil
+        }
+        if let known = known ?? nil { return Kept(id: known, isNew: false, isResolved: isResolved) }
         try database.run(
             """
             INSERT INTO clock_readings (ring, clock_id, band_time, host_time, host_monotonic, boot_id, bound,
@@ -120,24 +123,33 @@ final class ClockLedger {
 
     // MARK: The host
 
-    /// Writes down what the host's clock is worth now. Readings of the same boot may be told the time of by it.
-    func note(_ stamp: HostStamp) throws {
-        guard stamp.trust > .implausible else { return }
+    /// Writes down what the host's clock is worth now. Readings of the same boot may be told the time of by it. Nil for
+    /// a stamp that says nothing.
+    func note(_ stamp: HostStamp) throws -> Int64? {
+        guard stamp.trust > .implausible else { return nil }
         try database.run(
             "INSERT INTO host_anchors (boot_id, monotonic, wall, bound) VALUES (?, ?, ?, ?)",
             .text(stamp.bootID),
             .integer(stamp.monotonic), .integer(stamp.wall.milliseconds), .integer(stamp.boundMilliseconds))
         timelines[stamp.bootID] = nil
+        return database.lastInsertedRowID
     }
 
-    /// The readings of a boot that this stamp says much more of, for each ring from the first to the last. Others are
-    /// left alone: nothing that they timed would move by more than what their own bound allows.
-    func rings(improvedBy stamp: HostStamp) throws -> [(ring: Int64, first: Int64, last: Int64)] {
+    /// The readings of a boot that this stamp, kept as `anchor`, says much more of than their own stamp and all other
+    /// anchors, for each ring from the first to the last. A clock on its own is off by a ten thousandth of the distance.
+    func rings(improvedBy stamp: HostStamp, anchor: Int64) throws -> [(
+        ring: Int64, first: Int64, last: Int64
+    )] {
         try database.all(
             """
-            SELECT ring, min(id), max(id) FROM clock_readings
-            WHERE boot_id = ? AND (host_trust = 0 OR host_bound > ?) GROUP BY ring
-            """, .text(stamp.bootID), .integer(stamp.boundMilliseconds * AnchorRule.improvement)
+            SELECT ring, min(id), max(id) FROM clock_readings r WHERE boot_id = ?1
+                AND min(iif(host_trust > 0, host_bound, 1 << 60), coalesce(
+                    (SELECT min(a.bound + abs(r.host_monotonic - a.monotonic) / 10000) FROM host_anchors a
+                        WHERE a.boot_id = ?1 AND a.id <> ?2), 1 << 60))
+                    > ?3 * (?4 + abs(host_monotonic - ?5) / 10000)
+            GROUP BY ring
+            """, .text(stamp.bootID), .integer(anchor), .integer(AnchorRule.improvement),
+            .integer(stamp.boundMilliseconds), .integer(stamp.monotonic)
         ) { ($0.int64(0), $0.int64(1), $0.int64(2)) }
     }
 

@@ -97,10 +97,10 @@ final class Engine {
 
     /// What the host's clock is worth now.
     func note(_ stamp: HostStamp) throws {
-        try times.clocks.note(stamp)
+        guard let anchor = try times.clocks.note(stamp) else { return }
         times.forget()
         if stamp.trust == .synchronised { try times.hold.hostTrusted() }
-        try times.revisions.hostClockNoted(stamp)
+        try times.revisions.hostClockNoted(stamp, anchor: anchor)
     }
 
     // MARK: Rings

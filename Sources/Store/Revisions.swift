@@ -32,8 +32,8 @@ final class Revisions {
     }
 
     /// What the host's clock was worth in a boot is known better: so are the readings of that boot.
-    func hostClockNoted(_ stamp: HostStamp) throws {
-        for (ring, first, last) in try clocks.rings(improvedBy: stamp) {
+    func hostClockNoted(_ stamp: HostStamp, anchor: Int64) throws {
+        for (ring, first, last) in try clocks.rings(improvedBy: stamp, anchor: anchor) {
             let readings = try clocks.readings(ring: ring, from: first, to: last)
             guard let earliest = readings.first, let latest = readings.last else { continue }
             for reading in readings where try clocks.judge(reading, ring: ring) {

@@ -243,7 +243,8 @@ enum Schema {
             last_seq INTEGER NOT NULL,
             PRIMARY KEY (ring, first_seq)
         ) STRICT, WITHOUT ROWID;
-        INSERT INTO stale SELECT DISTINCT ring, first_seq, last_seq FROM uncertain;
+        -- One range a ring, so that they are disjoint; too much of it costs a look.
+        INSERT INTO stale SELECT ring, min(first_seq), max(last_seq) FROM uncertain GROUP BY ring;
         DROP TABLE uncertain;
 
         -- Seqs of samples whose time is so vague that it may touch a border far away: DerivedFields.isVague.

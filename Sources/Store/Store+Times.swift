@@ -9,10 +9,11 @@ extension Store {
 
     /// Counts time that samples wait for the host's clock. After a day they go up as they are: see `HostClockHold`.
     public func countHold(milliseconds: Int64) throws(StoreError) {
-        let isWaiting = try read("look at what is held") { engine in
-            try engine.database.first("SELECT 1 FROM held LIMIT 1") { _ in true } ?? false
+        let isOfUse = try read("look at what is held") { engine in
+            let isWaiting = try engine.database.first("SELECT 1 FROM held LIMIT 1") { _ in true } ?? false
+            return try isWaiting || MetaTable(database: engine.database).read(.holdUsed) ?? 0 != 0
         }
-        guard isWaiting else { return }
+        guard isOfUse else { return }
         _ = try write("count a wait") { engine, _ in
             try engine.times.hold.count(milliseconds: milliseconds, unconfirmed: engine.writer.unconfirmed)
         }
@@ -37,7 +38,9 @@ extension Store {
         try read("look up the last time") { engine in
             try engine.database.first(
                 """
-                SELECT max(t) FROM (SELECT max(host_time) AS t FROM clock_readings WHERE host_trust = 2
+                SELECT max(t) FROM (
+                    SELECT t FROM (SELECT host_time AS t FROM clock_readings WHERE host_trust = 2
+                        ORDER BY id DESC LIMIT 1)
                     UNION ALL SELECT max(wall) FROM host_anchors WHERE bound <= 60000)
                 """
             ) { $0.optionalInt64(0).map { Timestamp(milliseconds: $0) } } ?? nil

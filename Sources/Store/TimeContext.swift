@@ -85,7 +85,8 @@ final class TimeContext {
     /// The sample's clock was read, but not yet by a host clock that could be believed.
     func waitsForHost(_ clockID: UInt16) throws -> Bool {
         if let known = waitingClocks[clockID] { return known }
-        let waits = try clocks.waits(ring: ring, clockID: clockID)
+        // Once it was read by a clock that is believed, no earlier reading is waited for.
+        let waits = try reading(of: clockID) == nil && clocks.waits(ring: ring, clockID: clockID)
         waitingClocks[clockID] = waits
         return waits
     }

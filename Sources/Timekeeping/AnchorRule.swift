@@ -13,8 +13,10 @@ public struct AnchorRule: Sendable {
     public mutating func isWorthNoting(_ stamp: HostStamp) -> Bool {
         guard stamp.trust > .implausible else { return false }
         if let best, best.bootID == stamp.bootID {
-            let known = best.boundMilliseconds + Drift.limit(over: stamp.monotonic - best.monotonic)
-            let isBetter = stamp.trust > best.trust || stamp.boundMilliseconds < known / Self.improvement
+            // Not what `best` is worth by now: a steady clock would be noted again and again.
+            let isBetter =
+                stamp.trust > best.trust
+                || stamp.boundMilliseconds < best.boundMilliseconds / Self.improvement
             guard isBetter else { return false }
         }
         best = stamp

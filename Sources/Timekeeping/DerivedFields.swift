@@ -82,8 +82,7 @@ public struct Derivation: Sendable {
         guard case .person(let person) = published.wearer,
             wearers.wearer(at: published.recordedAt, bound: published.bound) != published.wearer
         else { return nil }
-        let low = published.bound.map { published.recordedAt - $0 } ?? .min
-        let high = published.bound.map { published.recordedAt + $0 } ?? .max
+        let (low, high) = WearerHistory.span(of: published.recordedAt, bound: published.bound)
         let wasOurs = withdrawn.contains { old in
             old.person == person && old.from.milliseconds <= high && (old.to?.milliseconds ?? .max) > low
         }

@@ -21,8 +21,7 @@ public struct WearerHistory: Sendable {
 
     public func wearer(at time: Int64, bound: Int64?) -> WearerVerdict {
         guard !assignments.isEmpty else { return .unsaid }
-        let low = bound.map { time - $0 } ?? .min
-        let high = bound.map { time + $0 } ?? .max
+        let (low, high) = Self.span(of: time, bound: bound)
         var first: WearerVerdict = .nobody
         var isUncovered = true
         for assignment in assignments {
@@ -42,6 +41,14 @@ public struct WearerHistory: Sendable {
             guard follows(to) else { return .undecided }
         }
         return first
+    }
+
+    /// When a sample may have been measured. A bound may be another gateway's word, and as large as can be written.
+    static func span(of time: Int64, bound: Int64?) -> (low: Int64, high: Int64) {
+        guard let bound else { return (.min, .max) }
+        let (low, isBeforeAll) = time.subtractingReportingOverflow(bound)
+        let (high, isAfterAll) = time.addingReportingOverflow(bound)
+        return (isBeforeAll ? .min : low, isAfterAll ? .max : high)
     }
 
     private func follows(_ time: Int64) -> Bool {

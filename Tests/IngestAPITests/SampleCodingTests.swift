@@ -94,7 +94,7 @@ private func batchJSON(_ samples: [String], count: String? = nil, more: String =
         (["clock_id": "65536"], .badField),
         (["flags": "256"], .badField),
         (["flags": "-1"], .badField),
-        (["time_bound_ms": "-1"], .badField),
+        (["time_bound_ms": "-1"], .badField), (["time_bound_ms": "9007199254740992"], .badField),
         (["time_uncertain": "1"], .badField),
         (["person": "\"\""], .badField),
         (["person": "7"], .badField),

@@ -197,6 +197,33 @@ import Testing
         }
     }
 
+    @Test func aLaterBootTellsWhatAnEarlierOneCouldNot() async throws {
+        _ = try await store.commit(
+            chunk(1...20), of: device,
+            clock: Self.reading(1, trust: .implausible, wall: 60_000, boot: "first", bound: 0, newest: 20))
+        // The power fails before the clock was right; the next boot reads the same clock of the band.
+        _ = try await store.commit(
+            chunk(21...30), of: device, clock: Self.reading(2, boot: "second", newest: 30))
+        try await store.settle()
+        #expect(try samples().allSatisfy { !$0.timeUncertain && abs(error($0)) <= 1 })
+        #expect(try fixture.outbox().nextBatch()?.items.count == 30)
+        #expect(try fixture.outbox().nextBatch()?.completeThrough == 30)
+    }
+
+    @Test func whatNobodyCanTellAnyMoreWaitsADayLikeAllElse() async throws {
+        _ = try await store.commit(
+            chunk(1...20), of: device,
+            clock: Self.reading(1, trust: .implausible, wall: 60_000, boot: "first", bound: 0, newest: 20))
+        try await store.countHold(milliseconds: 80_000_000)
+        // The band's clock was reset, and this boot's clock is right: the first one's never was.
+        let stamp = HostStamp(
+            bootID: "second", monotonic: 5_000, wall: Timestamp(milliseconds: Self.start + 2 * Self.hour),
+            trust: .synchronised, boundMilliseconds: 100)
+        try await store.noteHostClock(stamp)
+        try await store.countHold(milliseconds: 6_400_000)
+        #expect(try fixture.outbox().nextBatch()?.items.count == 20)
+    }
+
     @Test func whatIsStaleSurvivesARestart() async throws {
         _ = try await store.commit(
             chunk(1...1_500), of: device,
