@@ -61,15 +61,4 @@ extension Adoption {
         fields.offsetQuarterHours = quarterHours
         fields.offsetSource = quarterHours == nil ? nil : .elsewhere
     }
-
-    func write(_ row: Row, version: Int, to key: SampleKey) throws(SQLiteError) {
-        try database.run(
-            """
-            UPDATE samples SET recorded_at = ?2, time_bound = ?3, time_uncertain = ?4, tz_offset = ?5,
-                offset_source = ?6, person = ?7, version = ?8
-            WHERE key = ?1
-            """, .integer(key.packed), .integer(row.fields.recordedAt), .optional(row.fields.bound),
-            .int(row.fields.isUncertain ? 1 : 0), .optional(row.fields.offsetQuarterHours),
-            .optional(row.fields.offsetSource?.rawValue), .optional(row.column), .int(version))
-    }
 }

@@ -10,7 +10,7 @@ struct Adoption {
     private let unconfirmed: SeqIntervals
     private let held: SeqIntervals
     private let stale: SeqIntervals
-    private let vague: SeqIntervals
+    private let writer: DerivedWriter
     private let contested: SeqIntervals
     private let gaps: GapLedger
     let persons: PersonIDs
@@ -22,7 +22,7 @@ struct Adoption {
         gaps = outbox.gaps
         held = try SeqIntervals(database, .held)
         stale = try SeqIntervals(database, .stale)
-        vague = try SeqIntervals(database, .vague)
+        writer = DerivedWriter(database: database, vague: try SeqIntervals(database, .vague))
         persons = PersonIDs(PersonTable(database: database))
     }
 
@@ -30,21 +30,22 @@ struct Adoption {
     func adopt(_ samples: [Sample], band: Int64) throws -> AdoptionReport {
         var report = AdoptionReport()
         var rings: [RingID: Int64] = [:]
-        var runs: [Int64: SeqRuns] = [:]
+        var adopted: [Int64: [DerivedWriter.Row]] = [:]
         var highest: Int64 = 0
         let wearers = WearerHistory(try PersonTable(database: database).assignments(band: band))
-        for sample in samples.sorted(by: { ($0.ring.rawValue, $0.seq) < ($1.ring.rawValue, $1.seq) }) {
+        let sorted = samples.sorted {
+            ($0.ring.rawValue, $0.seq, $0.type.rawValue) < ($1.ring.rawValue, $1.seq, $1.type.rawValue)
+        }
+        for sample in sorted {
             guard let ring = try rings[sample.ring] ?? ringRow(sample.ring, band: band) else { continue }
             rings[sample.ring] = ring
             let key = SampleKey(ring: ring, seq: sample.seq, type: sample.type.rawValue)
             guard let row = try row(key, of: sample), let better = try better(sample, than: row),
                 try !isWaiting(key)
             else { continue }
-            try write(better, version: sample.version, to: key)
-            try DayTable(database: database).extend(
-                ring: ring, day: DayTable.day(better.fields.recordedAt), key.seq...key.seq)
-            try noteVagueness(of: better.fields, key)
-            runs[ring, default: SeqRuns()].append(key.seq)
+            adopted[ring, default: []].append(
+                DerivedWriter.Row(
+                    key: key, fields: better.fields, person: better.column, version: better.version))
             highest = max(highest, Int64(sample.version))
             report.adopted += 1
             if try isUnweighed(better, against: row, key, wearers) {
@@ -55,7 +56,9 @@ struct Adoption {
         guard report.adopted > 0 else { return report }
         let versions = OutboxVersions(database: database, unconfirmed: unconfirmed)
         try versions.raiseFloor(band: band, to: highest)
-        for (ring, seqs) in runs { for run in seqs.runs { try gaps.refreshTimes(ring: ring, run) } }
+        for (ring, rows) in adopted {
+            for run in try writer.write(rows, ring: ring) { try gaps.refreshTimes(ring: ring, run) }
+        }
         return report
     }
 
@@ -88,18 +91,5 @@ struct Adoption {
         let seq = key.seq...key.seq
         return try !unconfirmed.overlapping(ring: key.ring, seq).isEmpty
             || !held.overlapping(ring: key.ring, seq).isEmpty
-    }
-
-    /// A seq with two samples stays vague as long as one of them is.
-    private func noteVagueness(of fields: DerivedFields, _ key: SampleKey) throws {
-        let seq = key.seq...key.seq
-        if fields.isVague { return _ = try vague.add(ring: key.ring, seq) }
-        guard try !vague.overlapping(ring: key.ring, seq).isEmpty else { return }
-        let others = try database.all(
-            "SELECT recorded_at, time_bound, time_uncertain FROM samples WHERE key BETWEEN ? AND ?",
-            .integer(SampleKey.lowest(ring: key.ring, seq: key.seq)),
-            .integer(SampleKey.highest(ring: key.ring, seq: key.seq))
-        ) { DerivedFields(recordedAt: $0.int64(0), bound: $0.optionalInt64(1), isUncertain: $0.bool(2)) }
-        if !others.contains(where: \.isVague) { try vague.subtract(ring: key.ring, seq) }
     }
 }

@@ -17,7 +17,7 @@ public struct BandFields: Equatable, Sendable {
 struct Corrections {
     let database: Database
     let unconfirmed: SeqIntervals
-    let vague: SeqIntervals
+    let writer: DerivedWriter
     let held: SeqIntervals
     let gaps: GapLedger
 
@@ -30,7 +30,7 @@ struct Corrections {
         verdicts: (Int64?) throws -> WearerVerdict
     ) throws -> Int {
         let (band, floor) = try versionFloor(ring: ring)
-        var changed: [(key: SampleKey, fields: DerivedFields, person: Int64?, version: Int64)] = []
+        var changed: [DerivedWriter.Row] = []
         try database.query(
             """
             SELECT key, value, recorded_at, band_time, tz_offset, clock_id, flags, version, time_uncertain,
@@ -60,28 +60,18 @@ struct Corrections {
             // "Nobody was ever named" and "nobody" are the same until somebody was.
             if wearer == person { after.wearer = before.wearer }
             guard after != before else { return }
-            changed.append((key, after, wearer, max(floor, row.int64(7)) + 1))
+            changed.append(
+                DerivedWriter.Row(
+                    key: key, fields: after, person: wearer, version: max(floor, row.int64(7)) + 1))
         }
-        var runs = SeqRuns()
-        var (vagueRuns, clearRuns) = (SeqRuns(), SeqRuns())
-        var days = DaySpans()
-        for (key, fields, person, version) in changed {
-            try write(fields, person: person, version: version, to: key)
-            try release(key, now: now)
-            runs.append(key.seq)
-            days.add(fields.recordedAt, seq: key.seq)
-            if fields.isVague { vagueRuns.append(key.seq) } else { clearRuns.append(key.seq) }
-        }
+        for row in changed { try release(row.key, now: now) }
+        let runs = try writer.write(changed, ring: ring)
         // What waits for the host's clock goes up when that is believed, however often it changes until then.
-        for run in runs.runs {
+        for run in runs {
             for part in remaining(of: run, without: try held.overlapping(ring: ring, run)) {
                 try unconfirmed.add(ring: ring, part)
             }
         }
-        // A seq with two samples stays vague as long as one of them is.
-        for run in clearRuns.runs { try vague.subtract(ring: ring, run) }
-        for run in vagueRuns.runs { try vague.add(ring: ring, run) }
-        for (day, seqs) in days.spans { try DayTable(database: database).extend(ring: ring, day: day, seqs) }
         if let highest = changed.map(\.version).max() { try noteUsed(highest, band: band) }
         return changed.count
     }
@@ -98,20 +88,6 @@ struct Corrections {
         try database.run(
             "UPDATE bands SET version_used = max(version_used, ?2) WHERE id = ?1", .integer(band),
             .integer(version))
-    }
-
-    func write(
-        _ fields: DerivedFields, person: Int64?, version: Int64, to key: SampleKey
-    ) throws(SQLiteError) {
-        try database.run(
-            """
-            UPDATE samples SET recorded_at = ?2, tz_offset = ?3, offset_source = ?4, time_uncertain = ?5,
-                time_bound = ?6, person = ?7, version = ?8
-            WHERE key = ?1
-            """, .integer(key.packed), .integer(fields.recordedAt), .optional(fields.offsetQuarterHours),
-            .optional(fields.offsetSource?.rawValue), .int(fields.isUncertain ? 1 : 0),
-            .optional(fields.bound),
-            .optional(person), .integer(version))
     }
 
     /// A sample that the server refused gets another chance with its new fields.

@@ -29,7 +29,8 @@ final class Engine {
         times = writer.times
         people = PersonTable(database: database)
         corrections = Corrections(
-            database: database, unconfirmed: writer.unconfirmed, vague: times.revisions.vague,
+            database: database, unconfirmed: writer.unconfirmed,
+            writer: DerivedWriter(database: database, vague: times.revisions.vague),
             held: times.hold.held,
             gaps: writer.gaps)
         reviser = Reviser(

@@ -26,7 +26,7 @@ public struct DerivedFields: Equatable, Sendable {
 
     /// The truth may be further away than a day's neighbours: half a day and more, or nobody knows.
     public var isVague: Bool { isUncertain || bound ?? .max > Self.vagueMilliseconds }
-    private static let vagueMilliseconds: Int64 = 43_200_000
+    public static let vagueMilliseconds: Int64 = 43_200_000
 
     public init(_ estimate: TimeEstimate) {
         self.init(recordedAt: estimate.time, bound: estimate.bound, isUncertain: estimate.isUncertain)
