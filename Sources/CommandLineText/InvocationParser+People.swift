@@ -61,7 +61,14 @@ extension InvocationParser {
     }
 
     mutating func unassign() throws(UsageError) -> Command {
-        .unassign(band: try takeBand(for: "unassign"), from: try requiredTime("from", for: "unassign"))
+        let band = try takeBand(for: "unassign")
+        guard let from = try time("from", for: "unassign") else {
+            throw UsageError(
+                message:
+                    "say which one: --from with the time at which it begins, as 'bandferry assignments' shows it",
+                command: "unassign")
+        }
+        return .unassign(band: band, from: from)
     }
 
     /// An address or a device id, whether or not there is such a band.

@@ -57,7 +57,9 @@ struct PeopleLookup {
         let wearer = persons.first { $0.id == old.person }
         let end = old.to.map { "until \(Self.time($0))" } ?? "until further notice"
         let remedy: String
-        if old.from < new.from {
+        if old.from == new.from {
+            remedy = "Take that one back first: bandferry unassign \(band) --from \(Self.time(old.from))"
+        } else if old.from < new.from {
             remedy =
                 "End that one first: bandferry assign \(band) \(Self.quoted(wearer?.name ?? old.person.text)) "
                 + "--from \(Self.time(old.from)) --to \(Self.time(new.from))"
@@ -68,12 +70,15 @@ struct PeopleLookup {
         }
         return CommandFailure(
             .taken,
-            "\(band) is worn by \(wearer.map(title) ?? old.person.text) from \(Self.time(old.from)) \(end), and two people "
-                + "can't wear it at once.\n\(remedy)")
+            "\(band) is worn by \(wearer.map(title) ?? old.person.text) from \(Self.time(old.from)) \(end), and only one "
+                + "assignment can hold at a time.\n\(remedy)")
     }
 
     func nothingBegins(_ what: String, at from: Timestamp) -> CommandFailure {
-        CommandFailure(.notFound, "no \(what) begins at \(Self.time(from))")
+        CommandFailure(
+            .notFound,
+            "no \(what) begins at \(Self.time(from)); 'bandferry assignments' and 'bandferry person list' show when they do"
+        )
     }
 
     private func title(_ person: Person) -> String { "\(person.name) (\(person.id))" }

@@ -55,7 +55,7 @@ extension RunningGateway {
             case .unknownBand: throw CommandFailure(.notFound, "\(device) is not known any more")
             case .emptyInterval:
                 throw CommandFailure(
-                    .invalidArguments, "it would end before it begins: 'to' must be after 'from'")
+                    .invalidArguments, "it would end when or before it begins: 'to' must be after 'from'")
             }
         }
     }

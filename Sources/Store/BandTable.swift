@@ -112,7 +112,7 @@ struct BandTable {
         try database.run(
             """
             UPDATE bands SET last_contact = ?2, mtu = coalesce(?3, mtu), battery = coalesce(?4, battery),
-                firmware = coalesce(?5, firmware), name = coalesce(?6, name)
+                firmware = coalesce(?5, firmware), name = coalesce(name, ?6)
             WHERE id = ?1
             """, .integer(band), .integer(contact.time.milliseconds), .optional(contact.mtu),
             .optional(contact.battery), .optional(contact.firmware), .optional(contact.name))

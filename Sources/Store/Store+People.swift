@@ -34,7 +34,7 @@ extension Store {
         }
     }
 
-    /// An assignment with the same band and beginning is replaced; one that overlaps is refused.
+    /// An assignment with the same band, person and beginning is replaced; one that overlaps is refused.
     public func assign(_ assignment: Assignment) throws(StoreError) -> AssignOutcome {
         try write("assign a band") { engine, _ in
             guard assignment.to.map({ $0 > assignment.from }) ?? true else { return .emptyInterval }

@@ -55,10 +55,11 @@ public struct WearerHistory: Sendable {
         assignments.contains { $0.from.milliseconds == time }
     }
 
-    /// The first assignment that `new` would overlap. One with the same beginning is replaced by it, not overlapped.
+    /// The first assignment that `new` would overlap. One of the same person with the same beginning is replaced by it, not
+    /// overlapped.
     public func overlap(with new: Assignment) -> Assignment? {
         assignments.first { old in
-            guard old.from != new.from else { return false }
+            guard old.from != new.from || old.person != new.person else { return false }
             let newEndsFirst = new.to.map { $0 <= old.from } ?? false
             let oldEndsFirst = old.to.map { $0 <= new.from } ?? false
             return !newEndsFirst && !oldEndsFirst

@@ -93,7 +93,7 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("assign anna-1", "needs a person"), ("assign anna-1 Anna", "--from now"),
         ("assign anna-1 Anna --from yesterday", "--from: 'yesterday' is no time"),
         ("assign anna-1 Anna --from now --to 2026-10-03", "--to: '2026-10-03' has no time of day"),
-        ("unassign anna-1", "since when"), ("assignments a/b", "no device id"),
+        ("unassign anna-1", "say which one"), ("assignments a/b", "no device id"),
         ("trends --days 0", "from 1 to 3660"), ("trends --days x", "not 'x'"),
         ("trends --type mood", "heart_rate, steps, spo2, sleep_stage"),
         ("trends --person Anna --device anna-1", "not both"), ("gaps --hours", "no option --hours"),

@@ -82,11 +82,19 @@ struct PeopleLookupTests {
     @Test func anEarlierAssignmentIsEndedByTheCommandThatIsNamed() throws {
         #expect(
             try overlap(from: 1_793_079_060_000, with: (1_792_000_000_000, nil)) == """
-                F0:F1:F2:F3:F4:F5 is worn by Ben O'Neil (p_b) from 2026-10-14T17:46:40Z until further notice, and two \
-                people can't wear it at once.
+                F0:F1:F2:F3:F4:F5 is worn by Ben O'Neil (p_b) from 2026-10-14T17:46:40Z until further notice, and only \
+                one assignment can hold at a time.
                 End that one first: bandferry assign F0:F1:F2:F3:F4:F5 'Ben O'\\''Neil' --from 2026-10-14T17:46:40Z \
                 --to 2026-10-27T05:31Z
                 """)
+    }
+
+    @Test func oneWithTheSameBeginningIsTakenBackFirst() throws {
+        let message = try overlap(from: 1_793_079_120_000, with: (1_793_079_120_000, nil))
+        #expect(
+            message.contains(
+                "Take that one back first: bandferry unassign F0:F1:F2:F3:F4:F5 --from 2026-10-27T05:32Z"))
+        #expect(!message.contains("--to"))
     }
 
     @Test func aLaterAssignmentIsMadeWayForOrTakenBack() throws {

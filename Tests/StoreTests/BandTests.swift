@@ -30,6 +30,18 @@ import Testing
         #expect(try await store.bandStatuses().map(\.adopted) == [false])
     }
 
+    @Test func aNameThatWasGivenIsNotReplacedByTheAdvertisedOne() async throws {
+        try await store.adopt(address: address, device: device, mode: .own, name: "Kitchen", configured: true)
+        let contact = ContactNote(time: Timestamp(milliseconds: 5), name: "Band 01")
+        try await store.noteContact(device, contact)
+        #expect(try await store.bandStatuses().map(\.name) == ["Kitchen"])
+        let other = try #require(DeviceID("other"))
+        try await store.adopt(
+            address: BluetoothAddress(bits: 7), device: other, mode: .own, name: nil, configured: false)
+        try await store.noteContact(other, contact)
+        #expect(try await store.bandStatuses().first { $0.device == other }?.name == "Band 01")
+    }
+
     @Test func anAddressWithANewDeviceIDLeavesTheOldOnesRows() async throws {
         try await store.adopt(address: address, device: device, mode: .own, name: nil, configured: true)
         _ = try await store.commit(chunk(1...3), of: device, clock: reading())

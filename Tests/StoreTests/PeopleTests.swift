@@ -88,6 +88,8 @@ import Testing
         for (from, to) in [(1, nil), (1, 4), (4, 5), (5, 9), (2, 7)] as [(UInt32, UInt32?)] {
             #expect(try await assign(ben, from, to) == .overlaps(known), "\(from)")
         }
+        // The same beginning is no reason to give one person's history to another.
+        #expect(try await assign(ben, 3, 6) == .overlaps(known))
         #expect(try await assign(ben, 6) == .done)
         #expect(try await assign(ben, 1, 3) == .done)
         #expect(try fixture.reader().assignments().count == 3)
