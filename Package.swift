@@ -122,6 +122,7 @@ let unitTests: [Target] = [
     tests("UploadDecisionsTests", ["UploadDecisions", "IngestAPI"]),
     tests("GatewayConfigurationTests", ["GatewayConfiguration", "INIFile", "BandProfile", "GatewayModel"]),
     tests("SQLiteTests", ["SQLite"]),
+    tests("PostgreSQLTests", ["PostgreSQL"]),
     // Loses what was not synced, as a power cut does, and fails on demand. Also built for LD_PRELOAD by its build.sh.
     .target(
         name: "PowercutVFS", path: "Tests/powercut", exclude: ["build.sh", "kill_test.py"],
@@ -160,6 +161,11 @@ let unitTests: [Target] = [
 ]
 
 let systemTests: [Target] = [
+    // A private server of Debian's package for a test process.
+    .target(
+        name: "PostgreSQLTestSupport", dependencies: ["Locking", "PostgreSQL"],
+        path: "Tests/PostgreSQLTestSupport", swiftSettings: settings),
+    tests("PostgreSQLSystemTests", ["PostgreSQLTestSupport", "PostgreSQL", "Locking"]),
     tests(
         "CommandLineSystemTests",
         [
