@@ -15,7 +15,7 @@ final class Statement {
         columns = (0..<PQnfields(description)).map { TypeKind(oid: PQftype(description, $0)) }
         var misuse: String?
         for (index, column) in columns.enumerated() {
-            guard case .other = column, misuse == nil else { continue }
+            guard misuse == nil, !column.isReadable else { continue }
             let title = PQfname(description, Int32(index)).map { String(cString: $0) } ?? ""
             misuse = """
                 column \(index + 1) ("\(title)") is \(column.name), which is not read here; \
@@ -34,7 +34,7 @@ final class Statement {
         for (index, (value, kind)) in zip(values, parameters).enumerated() {
             let place = "parameter $\(index + 1)"
             switch (value, kind) {
-            case (.null, _), (.text, .text), (.bytes, .bytes): continue
+            case (.null, _), (.text, .text), (.bytes, .bytes), (.bytes, .array): continue
             case (.int(let number), _):
                 guard let range = kind.integers else {
                     return "\(place) is \(kind.name) and was given an integer; cast it in the SQL"
@@ -89,7 +89,7 @@ final class Statement {
         case .text: return .text(String(decoding: bytes, as: UTF8.self))
         case .bytes: return .bytes([UInt8](bytes))
         case .void: return .null
-        case .other: return nil
+        case .array, .other: return nil
         }
     }
 

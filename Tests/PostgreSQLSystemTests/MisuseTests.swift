@@ -9,13 +9,17 @@ import Testing
         var parameters: [PostgreSQLValue] = []
         var words: [String]
 
-        var testDescription: String { sql }
+        var testDescription: String { String(sql.prefix { $0 != "\0" }) }
     }
 
     static let cases = [
         Case(sql: "SELECT 1 AS one, 2.5 AS fraction", words: ["column 2", "fraction", "NUMERIC", "cast"]),
         Case(sql: "SELECT now() AS stamp", words: ["column 1", "stamp", "TIMESTAMPTZ", "cast"]),
         Case(sql: "SELECT '10.0.0.1'::inet AS host", words: ["host", "OID 869", "cast"]),
+        Case(sql: "SELECT ARRAY[1::BIGINT] AS list", words: ["list", "BIGINT[]", "cast"]),
+        Case(
+            sql: "SELECT 1 WHERE $1::BIGINT[] IS NULL", parameters: [.int(1)],
+            words: ["$1", "BIGINT[]", "integer"]),
         Case(sql: "SELECT $1::BIGINT", words: ["0 values for 1 parameters"]),
         Case(sql: "SELECT 1", parameters: [.null], words: ["1 values for 0 parameters"]),
         Case(sql: "SELECT $1::BIGINT", parameters: [.text("secret")], words: ["$1", "BIGINT", "text"]),
@@ -32,8 +36,8 @@ import Testing
     ]
 
     @Test(arguments: cases) func isNamedAndRunsNothing(_ wrong: Case) throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
-        try connection.script("CREATE TABLE t (k BIGINT)")
+        let connection = try PostgreSQLConnection.toSharedServer()
+        try connection.script("CREATE TEMP TABLE t (k BIGINT)")
         let insert = PostgreSQLCall("INSERT INTO t VALUES (1)")
         let failure = error { () throws(PostgreSQLError) in
             _ = try connection.run([insert, PostgreSQLCall(wrong.sql, wrong.parameters)])

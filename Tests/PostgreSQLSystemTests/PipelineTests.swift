@@ -4,12 +4,12 @@ import Testing
 
 @Suite struct PipelineTests {
     private static let table = """
-        CREATE TABLE t (k BIGINT PRIMARY KEY, v TEXT);
-        CREATE TABLE later (k BIGINT REFERENCES t DEFERRABLE INITIALLY DEFERRED);
+        CREATE TEMP TABLE t (k BIGINT PRIMARY KEY, v TEXT);
+        CREATE TEMP TABLE later (k BIGINT REFERENCES t DEFERRABLE INITIALLY DEFERRED);
         """
 
     private func connect() throws -> PostgreSQLConnection {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
+        let connection = try PostgreSQLConnection.toSharedServer()
         try connection.script(Self.table)
         return connection
     }
@@ -108,7 +108,7 @@ import Testing
         #expect(failure?.message == "relation \"nowhere\" does not exist")
         #expect(try connection.number("SELECT count(*) FROM t") == 0)
         // What was prepared before it is known, and once it can be prepared it is.
-        try connection.script("CREATE TABLE nowhere (nothing BIGINT)")
+        try connection.script("CREATE TEMP TABLE nowhere (nothing BIGINT)")
         #expect(try connection.run([insert(1), PostgreSQLCall("SELECT nothing FROM nowhere")]).count == 2)
     }
 

@@ -6,7 +6,7 @@ import Testing
     private static let prepared = "SELECT count(*) FROM pg_prepared_statements"
 
     @Test func eachTextIsPreparedOnce() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
+        let connection = try PostgreSQLConnection.toSharedServer()
         let call = PostgreSQLCall("SELECT $1::BIGINT", [.int(1)])
         _ = try connection.run([call, call, PostgreSQLCall("SELECT 2"), call])
         #expect(try connection.number(Self.prepared) == 3)
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func neitherSideKeepsMoreThanTheBound() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
+        let connection = try PostgreSQLConnection.toSharedServer()
         // One run with more statements than are kept, twice, then one at a time.
         for _ in 0..<2 {
             let results = try connection.run((0..<300).map { PostgreSQLCall("SELECT \($0)::BIGINT") })
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func whatIsUsedOftenStays() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
+        let connection = try PostgreSQLConnection.toSharedServer()
         let usual = "SELECT 'usual'"
         _ = try connection.rows(usual)
         let when =
@@ -44,8 +44,8 @@ import Testing
     }
 
     @Test func aStalePlanIsForgotten() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
-        try connection.script("CREATE TABLE t (k BIGINT); INSERT INTO t VALUES (1)")
+        let connection = try PostgreSQLConnection.toSharedServer()
+        try connection.script("CREATE TEMP TABLE t (k BIGINT); INSERT INTO t VALUES (1)")
         #expect(try connection.rows("SELECT * FROM t") == [[.int(1)]])
         #expect(try connection.rows("SELECT * FROM t WHERE k = $1", [.int(1)]) == [[.int(1)]])
         try connection.script("ALTER TABLE t ADD v TEXT DEFAULT 'v'")
@@ -58,8 +58,8 @@ import Testing
 
     /// The types of parameters and columns may change while the text does not.
     @Test func aChangedTypeIsLearntAgain() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
-        try connection.script("CREATE TABLE t (k INTEGER)")
+        let connection = try PostgreSQLConnection.toSharedServer()
+        try connection.script("CREATE TEMP TABLE t (k INTEGER)")
         let insert = PostgreSQLCall("INSERT INTO t VALUES ($1) RETURNING k", [.int(5)])
         #expect(try connection.run([insert])[0].rows == [[.int(5)]])
         try connection.script("ALTER TABLE t ALTER k TYPE BIGINT")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func statementsThatWentAreForgotten() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
+        let connection = try PostgreSQLConnection.toSharedServer()
         let calls = ["SELECT 1", "SELECT 2", "SELECT 3"].map { PostgreSQLCall($0) }
         _ = try connection.run(calls)
         for taking in ["DISCARD ALL", "DEALLOCATE ALL"] {
@@ -82,11 +82,11 @@ import Testing
 
     /// Freeing what is not used any more must not end a transaction.
     @Test func noTransactionSuffersFromWhatIsForgotten() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
+        let connection = try PostgreSQLConnection.toSharedServer()
         _ = try connection.run((0..<256).map { PostgreSQLCall("SELECT \($0)") })
         _ = try connection.run((256..<300).map { PostgreSQLCall("SELECT \($0)") })
         // What it would free is not there: freeing fails.
-        try connection.script("DEALLOCATE ALL; BEGIN; CREATE TABLE t (k BIGINT)")
+        try connection.script("DEALLOCATE ALL; BEGIN; CREATE TEMP TABLE t (k BIGINT)")
         _ = try connection.run([PostgreSQLCall("INSERT INTO t VALUES (1)")])
         #expect(connection.isInTransaction)
         _ = try connection.run([PostgreSQLCall("COMMIT")])

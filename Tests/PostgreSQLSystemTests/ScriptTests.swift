@@ -4,8 +4,9 @@ import Testing
 
 @Suite struct ScriptTests {
     @Test func severalStatementsAreOneTransaction() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
-        try connection.script("CREATE TABLE t (k BIGINT); INSERT INTO t VALUES (1), (2); SELECT k FROM t;")
+        let connection = try PostgreSQLConnection.toSharedServer()
+        try connection.script(
+            "CREATE TEMP TABLE t (k BIGINT); INSERT INTO t VALUES (1), (2); SELECT k FROM t;")
         let failure = error { () throws(PostgreSQLError) in
             try connection.script(
                 "INSERT INTO t VALUES (3); INSERT INTO nowhere VALUES (4); INSERT INTO t VALUES (5)")
@@ -21,9 +22,9 @@ import Testing
     }
 
     @Test func aLongScriptIsSentWhole() throws {
-        let connection = try PostgreSQLConnection.toFreshDatabase()
+        let connection = try PostgreSQLConnection.toSharedServer()
         let padding = "-- " + String(repeating: "x", count: 8 << 20) + "\n"
-        try connection.script("CREATE TABLE t (k BIGINT);\n" + padding + "INSERT INTO t VALUES (1)")
+        try connection.script("CREATE TEMP TABLE t (k BIGINT);\n" + padding + "INSERT INTO t VALUES (1)")
         #expect(try connection.number("SELECT k FROM t") == 1)
     }
 }

@@ -16,9 +16,9 @@ func error(_ body: () throws(PostgreSQLError) -> Void) -> PostgreSQLError? {
 }
 
 extension PostgreSQLConnection {
-    /// To a fresh database of the shared server.
-    static func toFreshDatabase() throws -> PostgreSQLConnection {
-        try PostgreSQLConnection(TestPostgreSQL.shared().makeDatabase(), deadline: .seconds(60))
+    /// To the shared server. Its tables are temporary: nobody else sees them.
+    static func toSharedServer() throws -> PostgreSQLConnection {
+        try PostgreSQLConnection(TestPostgreSQL.shared().conninfo(), deadline: .seconds(60))
     }
 
     /// The rows of one call.

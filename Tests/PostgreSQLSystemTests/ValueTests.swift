@@ -55,6 +55,31 @@ import Testing
                 == [.text("n"), .text("c  "), .text("u"), .int(1), .int(7), .int(8), .null])
     }
 
+    @Test func arraysAreParameters() throws {
+        let connection = try connect()
+        let each =
+            "SELECT u.* FROM unnest($1::BIGINT[], $2::TEXT[], $3::BYTEA[]) WITH ORDINALITY AS u ORDER BY 4"
+        let numbers: [Int64] = [5, .min, .max]
+        let rows = try connection.rows(
+            each, [.array(numbers), .array(["", "ä", "b\"{},"]), .array([[], [0, 255], [7] as [UInt8]])])
+        #expect(
+            rows == [
+                [.int(5), .text(""), .bytes([]), .int(1)],
+                [.int(.min), .text("ä"), .bytes([0, 255]), .int(2)],
+                [.int(.max), .text("b\"{},"), .bytes([7]), .int(3)],
+            ])
+        let none = try connection.rows(each, [.array([Int64]()), .array([String]()), .array([[UInt8]]())])
+        #expect(none.isEmpty)
+        #expect(
+            try connection.number("SELECT count(*) WHERE $1 = ANY($2::BIGINT[])", [.int(2), .array([1, 2])])
+                == 1)
+        // The server checks what the bytes are.
+        let wrong = kind { () throws(PostgreSQLError) in
+            _ = try connection.rows("SELECT 1 WHERE $1::BIGINT[] IS NULL", [.array(["a"])])
+        }
+        #expect(wrong == .server(sqlState: "42804"))
+    }
+
     /// Values of any kind, from a printed seed, through a table and back.
     @Test func randomRowsSurviveATable() throws {
         let seed = UInt64.random(in: 0...(.max))

@@ -7,9 +7,13 @@ import Testing
         "postgres:/user:secret@host/db", "postgresql://user:secret@host:port:port/db?a", "password='secret",
         "secret",
         "postgresql://user:\"secret\"@[host/db", "host=a secret=1", "postgresql://u:p@h/db?secret=1",
-        "postgresql://u:%zzsecret@h/db", "password=secret\0",
+        "postgresql://u:%zzsecret@h/db",
     ])
-    func aWrongOneIsNotRepeated(_ conninfo: String) {
+    func aWrongOneIsNotRepeated(_ conninfo: String) { refuse(conninfo) }
+
+    @Test func aZeroByteEndsNothing() { refuse("password=secret\0") }
+
+    private func refuse(_ conninfo: String) {
         do throws(PostgreSQLError) {
             _ = try ConnectionOptions(conninfo, applicationName: "a")
             Issue.record("\(conninfo) was taken")
