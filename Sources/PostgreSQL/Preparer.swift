@@ -25,10 +25,12 @@ struct Preparer {
             found.append(statement)
             if statement == nil, !missing.contains(call.sql) { missing.append(call.sql) }
         }
-        if missing.isEmpty { return found.compactMap { $0 } }
-        try freeForgotten(on: exchange)
-        let prepared = try prepare(missing, on: exchange)
-        return zip(calls, found).compactMap { call, statement in statement ?? prepared[call.sql] }
+        if !missing.isEmpty {
+            try freeForgotten(on: exchange)
+            let prepared = try prepare(missing, on: exchange)
+            for index in found.indices where found[index] == nil { found[index] = prepared[calls[index].sql] }
+        }
+        return found.compactMap { $0 }
     }
 
     /// A statement that a failure shows to be stale is prepared again at the next use. Which others are, nobody says.

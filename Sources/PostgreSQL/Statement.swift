@@ -25,6 +25,9 @@ final class Statement {
         self.misuse = misuse
     }
 
+    /// MaxAllocSize in PostgreSQL 15, memutils.h: a value in the server's memory.
+    private static let largest = 0x3fff_ffff
+
     /// Why these parameters can't be sent; nil when they can.
     func complaint(about values: [PostgreSQLValue]) -> String? {
         if let misuse { return misuse }
@@ -33,6 +36,7 @@ final class Statement {
         }
         for (index, (value, kind)) in zip(values, parameters).enumerated() {
             let place = "parameter $\(index + 1)"
+            guard value.size <= Self.largest else { return "\(place) is larger than a field can be, 1 GB" }
             switch (value, kind) {
             case (.null, _), (.text, .text), (.bytes, .bytes), (.bytes, .array): continue
             case (.int(let number), _):
@@ -102,5 +106,17 @@ final class Statement {
             digit += 1
         }
         return count
+    }
+}
+
+extension PostgreSQLValue {
+    /// Bytes in binary form.
+    fileprivate var size: Int {
+        switch self {
+        case .null: 0
+        case .int: 8
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        }
     }
 }
