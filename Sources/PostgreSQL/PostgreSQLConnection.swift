@@ -7,10 +7,11 @@ import CPostgreSQL
 public final class PostgreSQLConnection {
     /// Nil once it is closed or broken.
     private var handle: OpaquePointer?
-    private let deadline: Duration
     private let parameters = ParameterBuffer()
     private var preparer = Preparer()
 
+    /// For each `run` and `script` to come; one for migrations is longer than one for requests.
+    public var deadline: Duration
     /// After a connection error or a timeout nothing more can be asked of it.
     public private(set) var isBroken = false
     /// For instance 150018.
@@ -20,8 +21,8 @@ public final class PostgreSQLConnection {
     ///
     /// - Parameters:
     ///   - conninfo: a libpq URI or keyword string; what it leaves out comes from libpq's environment.
-    ///   - deadline: bounds connecting, and each later `run` and `script`; after it a `run` waits a quarter of a second
-    ///     at most for its cancel request to reach the server.
+    ///   - deadline: bounds connecting, and each later `run` and `script`. When it passes, a cancel request is sent and
+    ///     given a quarter of a second at most.
     ///   - applicationName: what the server shows of it, unless `conninfo` says otherwise.
     public init(
         _ conninfo: String, deadline: Duration, applicationName: String = "bandferry-ingest"
