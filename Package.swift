@@ -65,6 +65,7 @@ let decisions: [Target] = [
     library("CivilTime"),
     library("IngestAPI", ["CivilTime"]),
     library("Trends", ["CivilTime", "IngestAPI"]),
+    library("SampleChunks", ["IngestAPI"]),
     library("UploadDecisions", ["IngestAPI"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel"]),
     library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI", "CivilTime"]),
@@ -76,12 +77,18 @@ let adapters: [Target] = [
     library(
         "Uplink",
         ["Locking", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
+    .target(
+        name: "IngestStore",
+        dependencies: [
+            "Locking", "SQLite", "PostgreSQL", "SampleChunks", "Trends", "IngestAPI", "CivilTime",
+        ],
+        resources: [
+            .embedInCode("Migrations/sqlite-0003.sql"), .embedInCode("Migrations/postgresql-0001.sql"),
+        ],
+        swiftSettings: settings),
     library(
         "IngestService",
-        [
-            "Locking", "HTTPServer", "Compression", "SQLite", "ZoneDatabase", "Trends", "IngestAPI",
-            "CivilTime",
-        ]),
+        ["Locking", "HTTPServer", "Compression", "IngestStore", "ZoneDatabase", "IngestAPI", "CivilTime"]),
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
@@ -130,12 +137,14 @@ let unitTests: [Target] = [
     tests("StoreTests", ["Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
     tests("TimeSimulationTests", ["Store", "Timekeeping", "BandModel", "BandProfile", "GatewayModel"]),
     tests("CompressionTests", ["Compression"]),
+    tests("SampleChunksTests", ["SampleChunks", "IngestAPI"]),
     tests(
         "IngestServiceTests",
         [
             "Locking",
-            "IngestService", "bandferry-ingest", "HTTPServer", "HTTPClient", "SQLite", "ZoneDatabase",
-            "Trends", "IngestAPI", "CivilTime", "Compression",
+            "IngestService", "IngestStore", "bandferry-ingest", "HTTPServer", "HTTPClient", "SQLite",
+            "SampleChunks", "ZoneDatabase", "Trends", "IngestAPI", "CivilTime", "Compression",
+            "PostgreSQLTestSupport",
         ]),
     tests(
         "UplinkTests",
@@ -148,7 +157,8 @@ let unitTests: [Target] = [
     tests(
         "ConvergenceTests",
         [
-            "Locking", "Store", "Uplink", "UploadDecisions", "Timekeeping", "IngestService", "IngestAPI",
+            "Locking", "Store", "Uplink", "UploadDecisions", "Timekeeping", "IngestService", "IngestStore",
+            "IngestAPI",
             "HTTPServer",
             "HTTPClient", "GatewayModel", "BandProfile", "BandModel", "PowercutVFS",
         ]),

@@ -1,5 +1,6 @@
 import HTTPServer
 import IngestAPI
+import IngestStore
 
 /// Shapes answers: JSON bodies, errors and the headers that every answer has.
 enum Answer {

@@ -1,4 +1,5 @@
 import HTTPServer
+import IngestStore
 
 /// Why the program ends without serving: a sentence and a status of sysexits.h.
 public struct ExitFailure: Error, Equatable, Sendable {
@@ -43,9 +44,9 @@ extension IngestOptions {
         } catch {
             throw ExitFailure(status: 78, "token file \(tokenFile): \(error)")
         }
-        let storage: SQLiteIngestStorage
+        let storage: DatabaseStorage
         do {
-            storage = try await SQLiteIngestStorage(path: storePath)
+            storage = try await DatabaseStorage(.sqlite(path: storePath))
         } catch {
             throw .store(error)
         }

@@ -1,5 +1,6 @@
 import HTTPServer
 import IngestAPI
+import IngestStore
 
 /// The service on an address: what `bandferry-ingest` runs and tests start.
 public final class IngestServer: Sendable {

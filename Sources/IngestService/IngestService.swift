@@ -1,5 +1,6 @@
 import HTTPServer
 import IngestAPI
+import IngestStore
 import Locking
 import ZoneDatabase
 

@@ -1,3 +1,5 @@
+import IngestStore
+
 /// Tokens and whom they stand for, kept as digests: a memory dump shows none, and the time that a look-up
 /// takes depends on the digest alone.
 public struct TokenTable: Sendable {

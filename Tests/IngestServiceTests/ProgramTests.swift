@@ -128,7 +128,7 @@ import Testing
         try program.limitFileSize("300000")
         var answered: UInt32 = 1
         var failures = 0
-        for start in stride(from: UInt32(2), to: 20_000, by: 500) where failures < 3 {
+        for start in stride(from: UInt32(2), to: 40_000, by: 500) where failures < 3 {
             let reply = try await client.post(batch((0..<500).map { sample(start + $0) }))
             if reply.status == 200 {
                 answered += 500

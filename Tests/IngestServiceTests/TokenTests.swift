@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import IngestService
+@testable import IngestStore
 
 @Suite struct TokenTests {
     /// FIPS 180-4 examples, and lengths around a block's end against the sha256sum program.
