@@ -10,7 +10,7 @@ set -euo pipefail
 # What a library is found by, and the package that brings it. libcurl has several: any will do.
 libraries=(
     dbus-1:libdbus-1-dev bluez:libbluetooth-dev sqlite3:libsqlite3-dev libpq:libpq-dev libsystemd:libsystemd-dev
-    libcurl:libcurl4-openssl-dev libmicrohttpd:libmicrohttpd-dev zlib:zlib1g-dev inih:libinih-dev
+    libcurl:libcurl4-openssl-dev libmicrohttpd:libmicrohttpd-dev gnutls:libgnutls28-dev zlib:zlib1g-dev inih:libinih-dev
 )
 # The Swift libraries that go into the programs are partly C++.
 commands=(pkg-config:pkg-config g++:g++)

@@ -48,6 +48,23 @@ enum Answer {
         }
     }
 
+    /// A request that is no request of this API, or that there is no room for.
+    static func refusal(_ refusal: HTTPRefusal) -> ServerResponse {
+        var response: ServerResponse =
+            switch refusal {
+            case .bodyTooLarge: failure(.batchTooLarge("the body is over 1 MiB"))
+            case .malformedTarget: failure(.malformed("the path or the query is not valid"))
+            case .malformedHead(let reason): failure(.malformed(reason))
+            case .targetTooLong(let limit): failure(.malformed("path and query are over \(limit) bytes"))
+            case .headersTooLarge: failure(.malformed("the headers are too many or too long"))
+            case .overloaded:
+                failure(APIFailure(.serverError, "too many requests are in hand"), retryAfterSeconds: 1)
+            case .stopping: failure(APIFailure(.serverError, "the server is stopping"), retryAfterSeconds: 1)
+            }
+        response.status = refusal.status
+        return response
+    }
+
     static func leaseHeld(_ answer: LeaseAnswer) -> ServerResponse {
         let error = ErrorBody(code: APIErrorCode.leaseHeld.rawValue, message: "another gateway owns the band")
             .error
