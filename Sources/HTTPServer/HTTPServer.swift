@@ -61,6 +61,9 @@ public final class HTTPServer: Sendable {
 
     public var counts: HTTPCounts { core.watch.counts }
 
+    /// How long nothing must come for nothing to be on its way.
+    private static let quiet = Duration.milliseconds(50)
+
     public static let plainRefusal: Refuse = { refusal in
         ServerResponse(
             status: refusal.status, contentType: "text/plain; charset=utf-8",
@@ -69,13 +72,23 @@ public final class HTTPServer: Sendable {
 
     /// Accepts nobody any more, lets running requests finish until the deadline, then closes all connections.
     ///
-    /// A request that is not answered by then gets `HTTPRefusal.stopping`. A second call does nothing.
+    /// A request that comes meanwhile, or is not answered by then, gets `HTTPRefusal.stopping`. A second call does
+    /// nothing.
     public func stop(within deadline: Duration = .seconds(10)) async {
         guard let bits = daemon.withLock({ $0.take() }) else { return }
+        let end = ContinuousClock.now + deadline
         core.requests.stop()
+        // Who waits in the backlog is let in, to be told.
+        try? await Task.sleep(for: Self.quiet)
         let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: bits))
         if listener >= 0 { close(listener) }
-        await core.requests.idle(within: deadline)
+        // A request may be on its way on a connection that was idle: it is over when a while brings none.
+        var begun: Int
+        repeat {
+            await core.requests.idle(within: end - .now)
+            begun = core.requests.begun
+            try? await Task.sleep(for: Self.quiet)
+        } while core.requests.begun != begun && .now < end
         core.requests.abandon(core.refuse(.stopping))
         // The answers of the abandoned still want to be sent.
         await core.requests.idle(within: .milliseconds(500))

@@ -9,6 +9,8 @@ final class RequestLedger: Sendable {
         /// Those of them whose handler, or whose judgement, runs.
         var running: [ObjectIdentifier: Exchange] = [:]
         var bytesInHand = 0
+        /// Requests since the start.
+        var begun = 0
         /// How often somebody waited.
         var waits = 0
         var whenIdle: CheckedContinuation<Void, Never>?
@@ -18,6 +20,7 @@ final class RequestLedger: Sendable {
 
     var isStopping: Bool { state.withLock { $0.stopping } }
     var bytesInHand: Int { state.withLock { $0.bytesInHand } }
+    var begun: Int { state.withLock { $0.begun } }
 
     // MARK: on the server's thread
 
@@ -25,6 +28,7 @@ final class RequestLedger: Sendable {
     func begin(_ exchange: Exchange) -> Bool {
         state.withLock {
             $0.open.insert(ObjectIdentifier(exchange))
+            $0.begun += 1
             return $0.stopping
         }
     }
