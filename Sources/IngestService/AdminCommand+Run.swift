@@ -9,7 +9,7 @@ extension AdminCommand {
     }
 
     public func run(now: @Sendable () -> APITime = WallClock.now) async throws(ExitFailure) -> Result {
-        let storage: any IngestStorage & TokenStorage
+        let storage: DatabaseStorage
         do {
             storage = try await DatabaseStorage(store)
         } catch {

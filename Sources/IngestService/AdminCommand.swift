@@ -25,7 +25,7 @@ public struct AdminCommand: Equatable, Sendable {
             action = .listAccounts
         default: throw UsageFailure("account: say create or list")
         }
-        store = try reader.storageLocation()
+        store = try reader.store()
     }
 
     init(token arguments: ArraySlice<String>) throws(UsageFailure) {
@@ -52,7 +52,7 @@ public struct AdminCommand: Equatable, Sendable {
             action = .revokeToken(id: try Self.word(reader, "a token's id, as token list shows it"))
         default: throw UsageFailure("token: say create, list or revoke")
         }
-        store = try reader.storageLocation()
+        store = try reader.store()
     }
 
     private static func word(_ reader: OptionReader, _ what: String) throws(UsageFailure) -> String {

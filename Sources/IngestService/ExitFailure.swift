@@ -1,4 +1,3 @@
-import HTTPServer
 import IngestStore
 
 /// Why the program ends without doing as asked: a sentence and a status of sysexits.h.

@@ -28,9 +28,10 @@ public enum IngestCommand: Equatable, Sendable {
         Without a command it takes samples from gateways by ingest API 1 and keeps them.
 
           --listen ADDR:PORT        a numeric address or localhost; port 0 takes any free one
-          --store STORE             sqlite:PATH, a file that is made when it is not there, or
-                                    postgresql://[USER@]HOST[:PORT]/DATABASE, PostgreSQL 15 or later
-          --retention-days N        samples older than this expire, their days stay; 0 = never; default 90
+          --store STORE             sqlite:PATH, a file, made when it is not there; or postgresql://USER@HOST/NAME,
+                                    as libpq takes it: keep its password in a file that PGPASSFILE names
+          --retention-days N        samples older than that may go, their days are kept; 90 unless given,
+                                    0 = they are kept for ever
           --token-file FILE         tokens beside those in the store, TOKEN [ACCOUNT [gateway|read]] a line;
                                     nobody but its owner may read it
           --tls-certificate FILE    PEM, the leaf certificate first; with it the server speaks TLS only

@@ -14,7 +14,7 @@ extension IngestOptions {
         }
         let identity = try tls?.load()
         let tokens = try readTokens()
-        let storage: any IngestStorage & TokenStorage
+        let storage: DatabaseStorage
         do {
             storage = try await DatabaseStorage(store, retention: retention)
         } catch {
@@ -61,7 +61,7 @@ extension IngestOptions {
     }
 
     private func serve(
-        _ storage: any IngestStorage & TokenStorage, tokens: TokenTable, identity: TLSIdentity?,
+        _ storage: DatabaseStorage, tokens: TokenTable, identity: TLSIdentity?,
         report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(ExitFailure) -> IngestServer {
         let service = IngestService(

@@ -5,11 +5,11 @@ import IngestStore
 public struct IngestOptions: Equatable, Sendable {
     public var listen: ListenAddress
     public var store: StorageLocation
+    public var retention = Retention.standard
     /// Tokens beside those in the store.
     public var tokenFile: String?
     public var tls: TLSFiles?
     public var allowsPlainHTTP = false
-    public var retention = Retention.standard
     /// For each token; nil = no bound.
     public var requestsPerMinute: Int?
     public var maxConnections = IngestOptions.defaultConnections
@@ -27,8 +27,7 @@ public struct IngestOptions: Equatable, Sendable {
             arguments,
             options: [
                 "--listen", "--store", "--token-file", "--tls-certificate", "--tls-key",
-                "--retention-days", "--requests-per-minute", "--max-connections",
-                "--max-connections-per-address",
+                "--requests-per-minute", "--max-connections", "--max-connections-per-address", "--retention-days",
             ], flags: ["--allow-plain-http", "--behind-proxy"])
         if let word = reader.words.first { throw UsageFailure("\(word) is not a command") }
         let address = try reader.required("--listen")
@@ -36,19 +35,14 @@ public struct IngestOptions: Equatable, Sendable {
             throw UsageFailure("--listen \(address): not an address and a port, such as 127.0.0.1:8787")
         }
         self.listen = listen
-        store = try reader.storageLocation()
+        store = try reader.store()
+        retention = try reader.retention()
         tokenFile = reader.optional("--token-file")
         switch (reader.optional("--tls-certificate"), reader.optional("--tls-key")) {
         case (let certificate?, let key?): tls = TLSFiles(certificate: certificate, key: key)
         case (nil, nil): tls = nil
         case (nil, _?): throw UsageFailure("--tls-certificate is missing")
         case (_?, nil): throw UsageFailure("--tls-key is missing")
-        }
-        if let days = try reader.number("--retention-days", from: 0) {
-            guard days == 0 || days >= Retention.fewestDays else {
-                throw UsageFailure("--retention-days \(days): 0 for ever, or from \(Retention.fewestDays)")
-            }
-            retention = Retention(days: days == 0 ? nil : days)
         }
         allowsPlainHTTP = reader.isSet("--allow-plain-http")
         isBehindProxy = reader.isSet("--behind-proxy")

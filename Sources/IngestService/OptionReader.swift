@@ -1,5 +1,3 @@
-import IngestStore
-
 /// Takes a command line apart: words, `--name value` or `--name=value`, and flags.
 struct OptionReader {
     private(set) var words: [String] = []
@@ -40,16 +38,6 @@ struct OptionReader {
     func required(_ name: String) throws(UsageFailure) -> String {
         guard let value = values[name] else { throw UsageFailure("\(name) is missing") }
         return value
-    }
-
-    func storageLocation() throws(UsageFailure) -> StorageLocation {
-        let text = try required("--store")
-        guard let location = StorageLocation(text) else {
-            // Not what was given: it may hold a password.
-            throw UsageFailure(
-                "--store: neither sqlite: and a path nor postgresql:// and where the server is")
-        }
-        return location
     }
 
     /// A whole number from `least`.

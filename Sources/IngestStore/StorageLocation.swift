@@ -16,14 +16,6 @@ public enum StorageLocation: Equatable, Sendable {
         }
     }
 
-    /// What it is, for a log: no path and no password.
-    public var kind: String {
-        switch self {
-        case .sqlite: "sqlite"
-        case .postgresql: "postgresql"
-        }
-    }
-
     var engine: any SQLEngine {
         switch self {
         case .sqlite(let path): SQLiteEngine(path: path)

@@ -92,7 +92,7 @@ import Testing
             ),
             (
                 ["--listen", "127.0.0.1:0", "--store", "postgres:x", "--token-file", "TOKENS"], 64,
-                "--store: neither sqlite: and a path"
+                "--store is neither"
             ),
             (
                 ["--listen", "127.0.0.1:0", "--store", "STORE", "--token-file", "TOKENS", "--fast"], 64,
