@@ -1,11 +1,10 @@
 import CPostgreSQL
-import Dispatch
 import Synchronization
 
 /// Asks the server to stop what a connection runs. PQcancel blocks, so it gets a thread of its own.
 enum Cancellation {
     /// How long the caller waits for the request to arrive.
-    private static let patience = DispatchTimeInterval.milliseconds(250)
+    private static let patience = Duration.milliseconds(250)
     /// Requests to a server that says nothing hang: beyond these no more are made.
     private static let limit = 16
     private static let underWay = Atomic<Int>(0)
@@ -20,19 +19,15 @@ enum Cancellation {
             return
         }
         let request = Request(pointer: pointer)
-        let done = DispatchSemaphore(value: 0)
-        let started = DetachedThread.start {
+        let outcome = DetachedThread.run(until: ContinuousClock.now + patience) {
             var complaint = [CChar](repeating: 0, count: 256)
             PQcancel(request.pointer, &complaint, Int32(complaint.count))
             PQfreeCancel(request.pointer)
             underWay.subtract(1, ordering: .relaxed)
-            done.signal()
+        } late: {
         }
-        guard started else {
-            PQfreeCancel(pointer)
-            underWay.subtract(1, ordering: .relaxed)
-            return
-        }
-        _ = done.wait(timeout: .now() + patience)
+        guard case .noThread = outcome else { return }
+        PQfreeCancel(pointer)
+        underWay.subtract(1, ordering: .relaxed)
     }
 }

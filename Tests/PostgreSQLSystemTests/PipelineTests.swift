@@ -107,9 +107,12 @@ import Testing
         #expect(failure?.kind == .server(sqlState: "42P01"))
         #expect(failure?.message == "relation \"nowhere\" does not exist")
         #expect(try connection.number("SELECT count(*) FROM t") == 0)
+        let known = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO t %'"
+        #expect(try connection.number(known) == 1)
         // What was prepared before it is known, and once it can be prepared it is.
         try connection.script("CREATE TEMP TABLE nowhere (nothing BIGINT)")
         #expect(try connection.run([insert(1), PostgreSQLCall("SELECT nothing FROM nowhere")]).count == 2)
+        #expect(try connection.number(known) == 1)
     }
 
     @Test func noValueIsInAMessage() throws {
