@@ -66,7 +66,9 @@ extension UploadWorker {
             isCompressed: part.isCompressed)
         let isRetry = notes[device]?.attempt?.wasPosted ?? false
         notes[device]?.attempt?.wasPosted = true
+        board.sending(part.range.count)
         let outcome = server.postBatch(body, compressed: part.isCompressed, token: token)
+        board.sending(0)
         let decision = StatusTable.decide(outcome, batch: sent, wallTime: wallTime)
         let action = schedule.batchEnded(
             decision, device: device.text, count: part.range.count, now: clock.monotonic, using: &random)

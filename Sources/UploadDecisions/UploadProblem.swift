@@ -65,6 +65,24 @@ public enum UploadProblem: Equatable, Sendable {
         }
     }
 
+    /// Ingest API 1's word for it, coarser than `code`; `outbox_failed` and `token_unusable`, which no server has a word
+    /// for, stand for themselves.
+    public var apiCode: String {
+        switch self {
+        case .noAnswer(.notHTTP): "not_this_api"
+        case .noAnswer: "network_timeout"
+        case .serverError: "server_error"
+        case .rateLimited: "rate_limited"
+        case .notThisAPI, .inconsistentAnswer, .nothingConfirmed: "not_this_api"
+        case .encodingRefused: "unsupported_encoding"
+        case .authenticationFailed: "authentication_failed"
+        case .forbidden: "forbidden"
+        case .serverRefuses(let code), .reportRefused(let code): code
+        case .tokenFile: "token_unusable"
+        case .outbox: "outbox_failed"
+        }
+    }
+
     /// What happened, in one sentence.
     public var text: String {
         switch self {
