@@ -41,6 +41,8 @@ final class UploadWorker {
     var notes: [DeviceID: DeviceNotes] = [:]
     /// Had their turn in this round.
     var served: Set<DeviceID> = []
+    var run = UploadRun()
+    var runNotes = RunNotes()
     var personNotes = PersonNotes()
     /// Of their own, because an answer to one says nothing of the other.
     var personReads: SideSchedule
@@ -83,12 +85,17 @@ final class UploadWorker {
 
     var wallTime: APITime { APITime(clock.wall) }
 
+    /// The thread ends after this.
+    func stopped() { endRun(.stopped) }
+
     /// Does at most one request; returns how long to wait before the next step, zero = go on.
     func step(wasWoken: Bool) -> Duration {
         let now = clock.monotonic
         if wasWoken { nextLook = min(nextLook, now + settings.intervals.merge) }
         guard now >= nextLook else { return nextLook - now }
+        let before = server.meter.total
         let wait = look(now: now)
+        stepEnded(server.meter.total - before, since: now, goesOn: wait == .zero)
         board.show(schedule.problem, isSending: wait == .zero, now: clock.wall)
         return wait
     }

@@ -38,13 +38,13 @@ public final class Uploader: Sendable {
         },
         storeMarked: @escaping @Sendable () -> Void = {}
     ) {
-        let authorityFile = settings.authorityFile
+        let options = HTTPClientOptions(authorityFile: settings.authorityFile)
         self.init(
             settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
             hooks: UploadHooks(serverState: serverState, serverDate: serverDate, storeMarked: storeMarked),
             openOutbox: { try StoreOutbox(directory: stateDirectory, now: { clock.wall }) },
             openTransport: { (flag) throws(HTTPFailure) in
-                try HTTPClient(abortFlag: flag, authorityFile: authorityFile)
+                try HTTPClient(abortFlag: flag, options: options)
             })
     }
 
@@ -121,7 +121,7 @@ public final class Uploader: Sendable {
             for question in news.questions {
                 if news.isStopping { question.answer.set(.unreachable) } else { worker.answer(question) }
             }
-            if news.isStopping { return }
+            if news.isStopping { return worker.stopped() }
             let wait = worker.step(wasWoken: news.wasWoken)
             if wait > .zero { mailbox.wait(atMost: wait) }
         }

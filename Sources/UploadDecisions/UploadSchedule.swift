@@ -70,6 +70,9 @@ public struct UploadSchedule: Sendable {
     /// Set while the server refuses sample after sample.
     private var refusing: UploadProblem?
     private var isProbing: Bool { refusing != nil }
+    /// Failures since the start, and the last of them.
+    public private(set) var failureCount = 0
+    public private(set) var lastFailure: UploadProblem?
 
     public init(limits: Limits = Limits()) {
         self.limits = limits
@@ -137,6 +140,7 @@ public struct UploadSchedule: Sendable {
         _ problem: UploadProblem, now: Duration, using random: inout some RandomNumberGenerator
     ) {
         serverProblem = problem
+        failed(problem)
         // A counter of its own: answers of the server do not mend a full disk, and must not let it be hammered.
         notBefore = now + (waitsForCredentials ? limits.credentials : outboxBackOff.next(using: &random))
     }
@@ -202,6 +206,7 @@ public struct UploadSchedule: Sendable {
             waitForServer(.rateLimited, duration, now: now, using: &random)
         case .waitForCredentials(let problem):
             serverProblem = problem
+            failed(problem)
             notBefore = now + limits.credentials
             quietUntil = notBefore
         case .backOff(let problem, let retryAfter):
@@ -242,8 +247,10 @@ public struct UploadSchedule: Sendable {
 
     /// The server refuses sample after sample: stop, report it, and look again slowly.
     private mutating func refusedProbe(_ refusal: Refusal, now: Duration) -> BatchAction {
-        refusing = .serverRefuses(code: refusal.code)
-        serverProblem = refusing
+        let problem = UploadProblem.serverRefuses(code: refusal.code)
+        refusing = problem
+        serverProblem = problem
+        failed(problem)
         notBefore = now + limits.refusing
         return .nothing
     }
@@ -256,6 +263,7 @@ public struct UploadSchedule: Sendable {
         device.notBefore = now + device.backOff.next(retryAfter: retryAfter, using: &random)
         device.problem = problem
         devices[name] = device
+        failed(problem)
     }
 
     private mutating func waitForServer(
@@ -263,8 +271,14 @@ public struct UploadSchedule: Sendable {
         using random: inout some RandomNumberGenerator
     ) {
         serverProblem = problem
+        failed(problem)
         notBefore = now + backOff.next(retryAfter: retryAfter, using: &random)
         if retryAfter != nil { quietUntil = notBefore }
+    }
+
+    private mutating func failed(_ problem: UploadProblem) {
+        failureCount += 1
+        lastFailure = problem
     }
 
     private mutating func change(_ name: String, _ body: (inout Device) -> Void) {
