@@ -11,6 +11,9 @@ public struct HTTPFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case tls
         /// This side's own certificate or key can't be used, or the server does not take it.
         case clientCertificate = "client_certificate"
+        /// Files with secrets are missing, readable by others or not what they should be: nothing was sent. For callers.
+        case clientKeyUnusable = "client_key_unusable"
+        case proxyCredentialsUnusable = "proxy_credentials_unusable"
         /// The proxy can't be reached, wants other credentials, or will not carry this.
         case proxyUnreachable = "proxy_unreachable"
         case proxyAuthentication = "proxy_authentication"

@@ -14,6 +14,9 @@ public enum UploadEvent: Equatable, Sendable {
         conflicts: Int, rejected: Int, held: Int)
     /// Set aside; the rows stay in the database.
     case quarantined(device: DeviceID, ring: RingID, count: Int, code: String)
+    /// History waits; nothing failed.
+    case meteredWaitBegan(MeteredWait)
+    case meteredWaitEnded
     case problemBegan(Problem)
     case problemEnded(code: String)
     case gapsSent(device: DeviceID, count: Int)
@@ -35,6 +38,8 @@ public enum UploadEvent: Equatable, Sendable {
     public enum RunEnd: String, Sendable, CaseIterable {
         /// Nothing is left that may be sent now.
         case idle
+        /// History has to wait for another time or connection.
+        case metered
         case stopped
     }
 
@@ -44,7 +49,7 @@ public enum UploadEvent: Equatable, Sendable {
         case .runStarted(_, _, let isRepeat), .runFailed(_, _, _, _, let isRepeat):
             isRepeat ? .debug : .info
         case .runFinished: .info
-        case .batchSettled, .gapsSent, .adopted, .personSent: .info
+        case .batchSettled, .gapsSent, .adopted, .personSent, .meteredWaitBegan, .meteredWaitEnded: .info
         case .problemEnded, .compressionOff, .versionsRaised: .notice
         case .quarantined, .problemBegan, .notEncrypted, .personRefused, .readingForbidden: .warning
         }
@@ -56,7 +61,8 @@ public enum UploadEvent: Equatable, Sendable {
         case .runStarted: "upload_started"
         case .runFinished: "upload_finished"
         case .runFailed: "upload_failed"
-        case .batchSettled, .quarantined, .problemBegan, .problemEnded, .gapsSent, .versionsRaised, .adopted,
+        case .meteredWaitBegan, .meteredWaitEnded, .batchSettled, .quarantined, .problemBegan, .problemEnded,
+            .gapsSent, .versionsRaised, .adopted,
             .personSent, .personRefused, .readingForbidden, .compressionOff, .notEncrypted:
             "upload"
         }
@@ -70,6 +76,11 @@ public enum UploadEvent: Equatable, Sendable {
         case .batchSettled: "The server answered a batch."
         case .quarantined:
             "Samples were set aside because the server can't take them; they stay in the database."
+        case .meteredWaitBegan(.hours):
+            "History waits for the end of metered_hours; questions of bands, gaps and status still go."
+        case .meteredWaitBegan(.connection):
+            "History waits for a connection that is not metered; questions of bands, gaps and status still go."
+        case .meteredWaitEnded: "History may go up again."
         case .problemBegan(let problem): "\(problem.text) \(problem.remedy)"
         case .problemEnded: "The upload works again."
         case .gapsSent: "The server took the gaps of a band."
@@ -105,12 +116,16 @@ public enum UploadEvent: Equatable, Sendable {
             ]
         case .quarantined(let device, let ring, let count, let code):
             [("device", device.text), ("ring", ring.description), ("count", "\(count)"), ("code", code)]
+        case .meteredWaitBegan(.hours(let until)):
+            [("until", "\(until / 60):\(until % 60 < 10 ? "0" : "")\(until % 60)")]
         case .problemBegan(let problem): [("code", problem.code)]
         case .problemEnded(let code): [("code", code)]
         case .gapsSent(let device, let count), .versionsRaised(let device, let count),
             .adopted(let device, let count):
             [("device", device.text), ("count", "\(count)")]
-        case .compressionOff, .notEncrypted, .personSent, .personRefused, .readingForbidden: []
+        case .meteredWaitBegan(.connection), .meteredWaitEnded, .compressionOff, .notEncrypted, .personSent,
+            .personRefused, .readingForbidden:
+            []
         }
     }
 

@@ -13,7 +13,7 @@ struct UploadServer {
     let transport: any UploadTransport
     let deadlines: HTTPDeadlines
     let date: ServerDate
-    let meter = RequestMeter()
+    let notes = RequestNotes()
 
     /// `body` is a whole batch as JSON.
     func postBatch(_ body: [UInt8], compressed: Bool, token: String) -> AttemptOutcome {
@@ -85,14 +85,14 @@ struct UploadServer {
         do {
             let sent = date.now
             let response = try transport.perform(request)
-            meter.count(sent: body.count, received: response.body.count)
+            notes.count(sent: body.count, received: response.body.count)
             date.heard(response, sent: sent)
             return .answered(
                 .init(
                     status: response.status, body: response.body, retryAfter: response.header("Retry-After"),
                     date: response.header("Date")))
         } catch {
-            meter.count(sent: body.count, received: 0)
+            notes.failed(error, sent: body.count)
             return .unanswered(NoAnswer(error.code))
         }
     }
@@ -107,6 +107,8 @@ extension NoAnswer {
         case .clock: self = .certificateTime
         case .tls: self = .tls
         case .clientCertificate: self = .clientCertificate
+        case .clientKeyUnusable: self = .clientKeyUnusable
+        case .proxyCredentialsUnusable: self = .proxyCredentialsUnusable
         case .proxyUnreachable: self = .proxyUnreachable
         case .proxyAuthentication: self = .proxyAuthentication
         case .proxyRefused: self = .proxyRefused

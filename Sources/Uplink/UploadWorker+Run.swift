@@ -20,13 +20,13 @@ extension UploadWorker {
             .runStarted(syncID: syncID, pending: board.pending, isRepeat: runNotes.lastCause != nil))
     }
 
-    func stepEnded(_ traffic: Traffic, since start: Duration, goesOn: Bool) {
-        run.stepped(traffic, since: start)
+    func stepEnded(since start: Duration, goesOn: Bool) {
+        run.stepped(takeTraffic(), since: start)
         if schedule.failureCount > runNotes.failuresShown, let failure = schedule.lastFailure {
             runNotes.failuresShown = schedule.failureCount
             board.failed(failure.apiCode, at: clock.wall)
         }
-        if !goesOn { endRun(.idle) }
+        if !goesOn { endRun(host.metered == nil ? .idle : .metered) }
     }
 
     /// What failed and still does is a failure; what failed and came right within the run is none.
@@ -36,7 +36,7 @@ extension UploadWorker {
         let wasTold = run.isTold
         let report = run.close(at: clock.monotonic)
         let hasFailed = schedule.failureCount > runNotes.failuresBefore && schedule.problem != nil
-        guard hasFailed, let failure = schedule.lastFailure else {
+        guard hasFailed, let failure = schedule.lastFailure.map(explained) else {
             if schedule.problem == nil { runNotes.lastCause = nil }
             if wasTold { board.log(.runFinished(report, end: end, pending: board.pending)) }
             return

@@ -31,6 +31,9 @@ public enum NoAnswer: String, Equatable, Sendable, CaseIterable {
     case tls
     /// The gateway's own certificate or key can't be used, or the server does not take it.
     case clientCertificate
+    /// Its key or the proxy's name and password could not be read, or others can read them: nobody was asked.
+    case clientKeyUnusable
+    case proxyCredentialsUnusable
     case proxyUnreachable
     /// The proxy wants a name and a password, or others.
     case proxyAuthentication

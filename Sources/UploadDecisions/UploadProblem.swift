@@ -7,6 +7,8 @@ public enum UploadProblem: Equatable, Sendable {
     case rateLimited
     /// A captive portal, a wrong URL, a proxy's own page.
     case notThisAPI(status: Int)
+    /// `noAnswer(.certificateTime)` with its cause.
+    case certificateTime(CertificateTimeProblem)
     /// The network wants a log-in page to be passed first: it says so, or whoever answered did (511, RFC 6585, section 6).
     case captivePortal
     /// The answer is of this API but contradicts itself or the batch.
@@ -34,7 +36,8 @@ public enum UploadProblem: Equatable, Sendable {
     /// True for what ends as soon as any request is answered as it should be.
     var endsWithAnyAnswer: Bool {
         switch self {
-        case .noAnswer, .serverError, .rateLimited, .notThisAPI, .captivePortal, .authenticationFailed,
+        case .noAnswer, .certificateTime, .serverError, .rateLimited, .notThisAPI, .captivePortal,
+            .authenticationFailed,
             .forbidden,
             .tokenFile,
             .outbox:
@@ -47,8 +50,12 @@ public enum UploadProblem: Equatable, Sendable {
     public var code: String {
         switch self {
         case .noAnswer(.certificateTime): "certificate_time"
+        case .certificateTime(let problem):
+            problem.cause == .hostClock ? "host_clock_wrong" : "certificate_time"
         case .noAnswer(.tls): "tls_failed"
         case .noAnswer(.clientCertificate): "client_certificate_failed"
+        case .noAnswer(.clientKeyUnusable): "client_key_unusable"
+        case .noAnswer(.proxyCredentialsUnusable): "proxy_credentials_unusable"
         case .noAnswer(.proxyUnreachable): "proxy_unreachable"
         case .noAnswer(.proxyAuthentication): "proxy_authentication_failed"
         case .noAnswer(.proxyRefused): "proxy_refused"
@@ -73,12 +80,14 @@ public enum UploadProblem: Equatable, Sendable {
         }
     }
 
-    /// Ingest API 1's word for it, coarser than `code`; `outbox_failed` and `token_unusable`, which no server has a word
-    /// for, stand for themselves.
+    /// Ingest API 1's word for it, coarser than `code`. Four faults of the gateway itself, which no server has a word for,
+    /// stand for themselves: `outbox_failed`, `token_unusable`, `client_key_unusable`, `proxy_credentials_unusable`.
     public var apiCode: String {
         switch self {
         case .noAnswer(.notHTTP): "not_this_api"
-        case .noAnswer: "network_timeout"
+        case .noAnswer(.clientKeyUnusable): "client_key_unusable"
+        case .noAnswer(.proxyCredentialsUnusable): "proxy_credentials_unusable"
+        case .noAnswer, .certificateTime: "network_timeout"
         case .serverError: "server_error"
         case .rateLimited: "rate_limited"
         case .notThisAPI, .captivePortal, .inconsistentAnswer, .nothingConfirmed: "not_this_api"
@@ -95,6 +104,7 @@ public enum UploadProblem: Equatable, Sendable {
     public var text: String {
         switch self {
         case .noAnswer(let cause): cause.text
+        case .certificateTime(let problem): problem.text
         case .serverError(let status): "The server failed to answer the upload (status \(status))."
         case .rateLimited: "The server asked to send less often."
         case .notThisAPI(let status):
@@ -118,6 +128,7 @@ public enum UploadProblem: Equatable, Sendable {
     public var remedy: String {
         switch self {
         case .noAnswer(let cause): cause.remedy
+        case .certificateTime(let problem): problem.remedy
         case .serverError, .rateLimited:
             "Nothing to do here: samples are kept and sent later. If it lasts, tell who runs the server."
         case .notThisAPI:
@@ -148,6 +159,11 @@ extension NoAnswer {
         case .tls: "The server's certificate could not be verified."
         case .clientCertificate:
             "The gateway's own certificate can't be used, or the server does not take it."
+        case .clientKeyUnusable:
+            "The gateway's own key could not be read, or others can read it; it is not used."
+        case .proxyCredentialsUnusable:
+            "The file with the proxy's name and password could not be read, can be read by others, or does not hold one "
+                + "line user:password; it is not used."
         case .proxyUnreachable: "The proxy could not be reached."
         case .proxyAuthentication: "The proxy does not accept the gateway's name and password."
         case .proxyRefused: "The proxy does not connect the gateway to the server."
@@ -168,6 +184,11 @@ extension NoAnswer {
                 + "Verification is never turned off. Samples are kept."
         case .clientCertificate:
             "Check client_certificate and client_key of [upload], and with who runs the server. Samples are kept."
+        case .clientKeyUnusable:
+            "Check client_key of [upload] and run chmod 600 on it, owned by the service's user; it is looked at again."
+        case .proxyCredentialsUnusable:
+            "Check proxy_credentials_file of [upload] and run chmod 600 on it, owned by the service's user; it is looked "
+                + "at again."
         case .proxyUnreachable:
             "Check the proxy of [upload], and the network. Samples are kept and sent later."
         case .proxyAuthentication:

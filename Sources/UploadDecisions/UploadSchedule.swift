@@ -95,6 +95,16 @@ public struct UploadSchedule: Sendable {
         }
     }
 
+    /// True while a person has to change a file of the gateway's, which is looked at more often then.
+    public var waitsForFile: Bool {
+        switch serverProblem {
+        case .noAnswer(.clientKeyUnusable), .noAnswer(.proxyCredentialsUnusable),
+            .noAnswer(.proxyAuthentication), .noAnswer(.clientCertificate):
+            true
+        default: waitsForCredentials
+        }
+    }
+
     /// Nothing is sent before this moment; nil = now.
     public func wait(now: Duration) -> Duration? {
         notBefore.flatMap { $0 > now ? $0 : nil }
@@ -127,6 +137,19 @@ public struct UploadSchedule: Sendable {
         quietUntil = nil
         if case .tokenFile = serverProblem { serverProblem = refusing }
         return true
+    }
+
+    /// The network, the clock or a file that was waited for is another: what waited on the gateway's own account goes on.
+    /// What the server asked for, and a refused token, wait as before; the next failure waits as long as it would have.
+    public mutating func surroundingsChanged(now: Duration) {
+        guard mayAsk(now: now), !isProbing else { return }
+        switch serverProblem {
+        case .authenticationFailed, .forbidden, .tokenFile, .outbox: return
+        default: notBefore = nil
+        }
+        for (name, device) in devices where device.problem?.endsWithAnyAnswer == true {
+            devices[name]?.notBefore = nil
+        }
     }
 
     /// The outbox was read and written without a fault.
