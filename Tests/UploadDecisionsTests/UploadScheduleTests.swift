@@ -193,6 +193,45 @@ import Testing
         #expect(schedule.wait(now: .zero) == nil)
     }
 
+    @Test(arguments: [
+        UploadDecision.backOff(.noAnswer(.cannotResolve), retryAfter: nil),
+        .backOff(.serverError(status: 500), retryAfter: nil),
+        .backOff(.notThisAPI(status: 200), retryAfter: nil),
+    ])
+    mutating func aNetworkThatComesEndsTheGatewaysOwnWaits(_ decision: UploadDecision) {
+        for _ in 1...10 { end(decision) }
+        let before = schedule.wait(now: .zero) ?? .zero
+        #expect(before >= .seconds(256))
+        schedule.surroundingsChanged(now: .zero)
+        #expect(schedule.wait(now: .zero) == nil)
+        #expect(schedule.resting(now: .zero).devices.isEmpty)
+        #expect(schedule.problem != nil, "nothing was answered yet")
+        end(decision)
+        #expect(
+            (schedule.wait(now: .zero) ?? .zero) >= .seconds(450), "the wait is as long as it would have been"
+        )
+    }
+
+    @Test(arguments: [
+        UploadDecision.pause(.seconds(500)), .backOff(.serverError(status: 503), retryAfter: .seconds(500)),
+        .waitForCredentials(.authenticationFailed),
+    ])
+    mutating func aNetworkThatComesDoesNotHurryTheServer(_ decision: UploadDecision) {
+        end(decision)
+        schedule.surroundingsChanged(now: .seconds(1))
+        #expect((schedule.wait(now: .seconds(1)) ?? .zero) >= .seconds(500))
+    }
+
+    @Test mutating func aNetworkThatComesChangesNothingForWhoRefusesEverything() {
+        for _ in 1...3 { end(.quarantine(malformed), count: 1) }
+        schedule.surroundingsChanged(now: .seconds(1))
+        #expect(schedule.wait(now: .seconds(1)) == .seconds(3600))
+        var full = UploadSchedule()
+        full.couldNotSend(.outbox("full"), now: .zero, using: &random)
+        full.surroundingsChanged(now: .zero)
+        #expect(full.wait(now: .zero) != nil)
+    }
+
     @Test func everyProblemSaysWhatHappenedAndWhatToDo() {
         let all: [UploadProblem] =
             NoAnswer.allCases.map { .noAnswer($0) } + [
