@@ -24,7 +24,7 @@ extension UploadWorker {
         run.stepped(takeTraffic(), since: start)
         if schedule.failureCount > runNotes.failuresShown, let failure = schedule.lastFailure {
             runNotes.failuresShown = schedule.failureCount
-            board.failed(failure.apiCode, at: clock.wall)
+            board.failed(explained(failure).apiCode, at: clock.wall)
         }
         if !goesOn { endRun(host.metered == nil ? .idle : .metered) }
     }
