@@ -54,7 +54,7 @@ final class FakeClock: UploadClock {
     func step(by milliseconds: Int64) { base.change { $0 += milliseconds } }
 }
 
-final class TemporaryDirectory {
+final class TemporaryDirectory: Sendable {
     let path: String
 
     init() {
