@@ -232,6 +232,32 @@ import Testing
         #expect(full.wait(now: .zero) != nil)
     }
 
+    @Test mutating func aServerThatTakesLessAtOnceGetsLessUntilItTakesMore() {
+        let tooLarge = Refusal(code: "batch_too_large", message: "")
+        end(.halve(tooLarge), count: 500)
+        #expect(schedule.plan(for: "a").limit == 250)
+        #expect(schedule.plan(for: "b").limit == 250, "it is the same server")
+        end(.halve(tooLarge), "b", count: 250)
+        for _ in 1...8 {
+            #expect(schedule.plan(for: "a").limit == 125)
+            end(Self.settled(125), count: 125)
+        }
+        #expect(schedule.plan(for: "a").limit == 250, "after a while more is tried")
+        for _ in 1...8 { end(Self.settled(250), count: 250) }
+        #expect(schedule.plan(for: "a").limit == 500)
+        // One sample that is too large by itself says nothing of the others.
+        for count in [500, 250, 125, 62, 31, 15, 7, 3] { end(.halve(tooLarge), count: count) }
+        #expect(schedule.plan(for: "a").limit == 1)
+        #expect(end(.quarantine(tooLarge), count: 1) == .quarantine(tooLarge))
+        #expect(schedule.plan(for: "a").limit == 500)
+        end(Self.settled(500))
+        // A poison sample is searched for inside of what the server takes.
+        end(.halve(tooLarge), count: 500)
+        end(.halve(malformed), count: 250)
+        #expect(schedule.plan(for: "a").limit == 125)
+        #expect(schedule.plan(for: "b").limit == 250)
+    }
+
     @Test func everyProblemSaysWhatHappenedAndWhatToDo() {
         let all: [UploadProblem] =
             NoAnswer.allCases.map { .noAnswer($0) } + [
