@@ -64,7 +64,7 @@ let decisions: [Target] = [
     library("IngestAPI", ["CivilTime"]),
     library("Trends", ["CivilTime", "IngestAPI"]),
     library("UploadDecisions", ["IngestAPI", "GatewayModel"]),
-    library("GatewayConfiguration", ["BandProfile", "GatewayModel"]),
+    library("GatewayConfiguration", ["BandProfile", "GatewayModel", "UploadDecisions"]),
     library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI", "CivilTime"]),
 ]
 
@@ -87,7 +87,8 @@ let adapters: [Target] = [
         "Gateway",
         [
             "Locking",
-            "BlueZ", "BlueZModel", "CLinux", "DBus", "Store", "Timekeeping", "Uplink", "UploadDecisions",
+            "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
+            "UploadDecisions",
             "GatewayBus", "Systemd",
             "HistorySync", "ZoneDatabase", "IngestAPI",
             "GatewayModel", "GatewayConfiguration", "BandProfile",
@@ -118,7 +119,9 @@ let unitTests: [Target] = [
     tests("IngestAPITests", ["IngestAPI", "CivilTime", "BandProfile"]),
     tests("TrendsTests", ["Trends", "CivilTime", "IngestAPI"]),
     tests("UploadDecisionsTests", ["UploadDecisions", "IngestAPI", "CivilTime", "GatewayModel"]),
-    tests("GatewayConfigurationTests", ["GatewayConfiguration", "INIFile", "BandProfile", "GatewayModel"]),
+    tests(
+        "GatewayConfigurationTests",
+        ["GatewayConfiguration", "INIFile", "BandProfile", "GatewayModel", "UploadDecisions"]),
     tests("SQLiteTests", ["SQLite"]),
     // Loses what was not synced, as a power cut does, and fails on demand. Also built for LD_PRELOAD by its build.sh.
     .target(

@@ -43,16 +43,15 @@ actor RunningGateway {
         let relay = ServerStateRelay()
         uploader = configuration.upload.map { upload in
             Uploader(
-                settings: Uplink.UploadSettings(
-                    url: upload.url, tokenFile: upload.tokenFile,
-                    transport: TransportSettings(authorityFile: upload.caFile),
-                    intervals: UploadIntervals(limits: UploadSchedule.Limits(batchSize: upload.batchSize))),
+                settings: Uplink.UploadSettings(upload),
                 stateDirectory: configuration.stateDirectory,
                 log: { UploadLog(log: settings.log).write($0) },
                 serverState: { device, state in relay.give(device, state) },
                 serverDate: { hostWatch.served(date: $0, sent: $1, answered: $2) },
                 // A mark that is not taken up now is at the next start.
-                storeMarked: { Task { try? await store.takeUpMarks() } })
+                storeMarked: { Task { try? await store.takeUpMarks() } },
+                hostTrust: { hostWatch.stamp().trust },
+                hostOffset: { [zones = settings.zones] in zones.hostOffset(at: $0) })
         }
         let resolver = QuestionResolver(store: store, uploader: uploader, log: settings.log, changed: changed)
         relay.connect { device, state in await resolver.apply(state, to: device) }
