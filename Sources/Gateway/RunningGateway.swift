@@ -1,6 +1,7 @@
 import BandProfile
 import BlueZ
 import BlueZModel
+import DBus
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
@@ -16,6 +17,8 @@ actor RunningGateway {
     private let settings: GatewaySettings
     let store: Store
     var zones: ZoneDatabase { settings.zones }
+    var bus: BusAddress { settings.bus }
+    var log: Log { settings.log }
     private let blueZ: BlueZClient
     private let uploader: Uploader?
     private let parts: GatewayParts
@@ -87,6 +90,7 @@ actor RunningGateway {
                 await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
             })
         uploader?.start()
+        if let uploader { tasks.append(watchNetwork(for: uploader)) }
         await connectBlueZ()
         tasks.append(Task { await follow(blueZ.events) })
         if settings.configuration.adoptsAny { tasks.append(Task { await takeInAny() }) }
