@@ -153,7 +153,12 @@ let unitTests: [Target] = [
             "HTTPServer",
             "HTTPClient", "GatewayModel", "BandProfile", "BandModel", "PowercutVFS",
         ]),
-    tests("GatewayTests", ["Gateway", "GatewayBus", "Store", "GatewayModel", "BandProfile"]),
+    tests(
+        "GatewayTests",
+        [
+            "Gateway", "GatewayBus", "Store", "GatewayModel", "BandProfile", "Locking", "Systemd", "Uplink",
+            "UploadDecisions",
+        ]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("NetworkWatchTests", ["BusTestSupport", "Locking", "NetworkWatch", "DBus", "UploadDecisions"]),
     tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
