@@ -26,7 +26,8 @@ extension UploadWorker {
             runNotes.failuresShown = schedule.failureCount
             board.failed(explained(failure).apiCode, at: clock.wall)
         }
-        if !goesOn { endRun(host.metered == nil ? .idle : .metered) }
+        guard !goesOn else { return }
+        endRun(board.isPaused ? .paused : host.metered == nil ? .idle : .metered)
     }
 
     /// What failed and still does is a failure; what failed and came right within the run is none.

@@ -23,7 +23,7 @@ final class ScriptedProxy: Sendable {
 
     /// Targets that were asked for, refused ones included.
     var requests: [String] { asked.value }
-    /// All that clients sent through it.
+    /// All that clients sent to it and through it.
     var seen: String { String(decoding: bytes.value, as: UTF8.self) }
 
     func set(_ kind: Kind) { self.kind.change { $0 = kind } }
@@ -98,6 +98,8 @@ final class ScriptedProxy: Sendable {
             guard head.count < 10_000, recv(connection, &byte, 1, 0) == 1 else { return nil }
             head.append(byte)
         }
+        let received = head
+        bytes.change { $0 += received }
         let lines = String(decoding: head, as: UTF8.self).components(separatedBy: "\r\n")
         let words = lines[0].split(separator: " ")
         guard words.count == 3, words[0] == "CONNECT" else { return nil }
