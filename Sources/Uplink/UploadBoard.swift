@@ -24,6 +24,27 @@ final class UploadBoard: Sendable {
         }
     }
 
+    /// The batch that is under way; 0 = none.
+    func sending(_ count: Int) { state.withLock { $0.inFlight = count } }
+
+    func failed(_ code: String, at time: Timestamp) {
+        state.withLock { state in
+            state.lastErrorCode = code
+            state.lastErrorAt = time
+        }
+    }
+
+    /// History waits for a time or a connection that is not metered, or does not any more.
+    func show(_ wait: MeteredWait?) {
+        state.withLock { $0.meteredWait = wait }
+        log(wait.map { .meteredWaitBegan($0) } ?? .meteredWaitEnded)
+    }
+
+    var isPaused: Bool {
+        get { state.withLock { $0.isPaused } }
+        set { state.withLock { $0.isPaused = newValue } }
+    }
+
     func show(_ state: UploadSnapshot.State) { self.state.withLock { $0.state = state } }
 
     func show(_ problem: UploadProblem?, isSending: Bool, now: Timestamp) {
