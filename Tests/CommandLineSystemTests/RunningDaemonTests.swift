@@ -104,6 +104,18 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
         }
     }
 
+    @Test func aBandIsNamedByAddressDeviceIDOrName() async throws {
+        try await bandferry { program, _ in
+            for name in ["F0:F1:F2:F3:F4:F5", "band_F0F1F2F3F4F5", "Anna"] {
+                #expect(try await program.run("sync", name).output.contains("42 new records"))
+                #expect(
+                    try await program.run("forget", name).output.hasPrefix("F0:F1:F2:F3:F4:F5 is forgotten"))
+            }
+            let unknown = try await program.run("sync", "Berta")
+            #expect(unknown.status == 5 && unknown.errors.contains("Known: band_F0F1F2F3F4F5"))
+        }
+    }
+
     @Test func whatIsSaidOfPersonsIsDone() async throws {
         let gateway = FakeGateway()
         try await bandferry(gateway) { program, _ in

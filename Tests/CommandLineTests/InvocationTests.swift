@@ -19,10 +19,10 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
             "adopt --mode observe f0:f1:f2:f3:f4:f5 --name Anna --device-id=anna-1",
             .adopt(address, mode: .observe, device: DeviceID("anna-1"), name: "Anna")
         ),
-        ("forget \(text)", .forget(address)),
+        ("forget \(text)", .forget(text)), ("forget Anna", .forget("Anna")),
         ("sync", .sync(nil, noAck: false)),
         ("sync --no-ack", .sync(nil, noAck: true)),
-        ("sync \(text) --no-ack", .sync(address, noAck: true)),
+        ("sync \(text) --no-ack", .sync(text, noAck: true)), ("sync anna-1", .sync("anna-1", noAck: false)),
         ("person add Anna", .person(.add(name: "Anna", id: nil, sharesName: false))),
         (
             "person add --share-name Anna --id=p_1",
@@ -81,7 +81,7 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("scan --seconds 0", "from 1 to 300"), ("scan --seconds ten", "from 1 to 300"),
         ("adopt", "needs a band's address"), ("adopt F0:F1", "is no address"),
         ("adopt \(text) --mode mine", "'own' or 'observe'"), ("adopt \(text) --device-id a/b", "1 to 64"),
-        ("forget", "needs a band's address"), ("sync F0", "is no address"),
+        ("forget", "needs a band: its address"), ("sync F0 F1", "unexpected 'F1'"),
         ("export", "--format jsonl"), ("export --format xml", "'jsonl' or 'csv'"),
         ("person", "person add"), ("person fly", "no 'person fly'"), ("person add", "needs a name"),
         ("person add Anna --id a/b", "1 to 128"), ("person list Anna", "unexpected 'Anna'"),
