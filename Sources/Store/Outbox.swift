@@ -104,6 +104,21 @@ public final class Outbox {
         try write("release held samples") { _ in try confirmation.releaseHeld(device) }
     }
 
+    /// What the server refused for good goes up again, all of it: a person asked for it. Returns how many samples, second
+    /// readings of a key included.
+    @discardableResult
+    public func releaseQuarantined(_ device: DeviceID) throws(StoreError) -> Int {
+        var released = 0
+        // In slices: a commit of a sync never waits for all of them.
+        while true {
+            let count = try write("release refused samples") { now in
+                try confirmation.releaseQuarantined(device, limit: 1_000, now: now)
+            }
+            guard count > 0 else { return released }
+            released += count
+        }
+    }
+
     // MARK: Gaps and status
 
     /// Gaps of one device that the server does not have as they are now, at most `limit`.

@@ -64,6 +64,30 @@ struct OutboxConfirmation {
         return keys.count
     }
 
+    /// The lowest of what was set aside for good goes up again, at most `limit` samples and as many second readings.
+    /// Their gaps are healed: what the server refuses once more is named anew.
+    func releaseQuarantined(_ device: DeviceID, limit: Int, now: Timestamp) throws -> Int {
+        let rings = """
+            (SELECT rings.id FROM rings JOIN bands ON bands.id = rings.band WHERE device = ?)
+            """
+        let keys = try database.all(
+            """
+            SELECT key FROM quarantine WHERE NOT held AND key >> 40 IN \(rings) ORDER BY key LIMIT ?
+            """, .text(device.text), .int(limit)
+        ) { SampleKey(packed: $0.int64(0)) }
+        for key in keys {
+            try database.run("DELETE FROM quarantine WHERE key = ?", .integer(key.packed))
+            try gaps.heal(ring: key.ring, key.seq...key.seq, now: now)
+            try unconfirmed.add(ring: key.ring, key.seq...key.seq)
+        }
+        try database.run(
+            """
+            UPDATE conflicts SET state = 0 WHERE id IN
+                (SELECT id FROM conflicts WHERE state = 2 AND key >> 40 IN \(rings) ORDER BY id LIMIT ?)
+            """, .text(device.text), .int(limit))
+        return keys.count + database.changes
+    }
+
     /// Runs of seqs of which nothing is left to send once `items` are confirmed: every row is among them in its
     /// present version, or quarantined.
     func doneRuns(ring: Int64, confirming items: [OutboxItem]) throws -> [ClosedRange<UInt32>] {
