@@ -11,6 +11,7 @@ public enum Command: Equatable, Sendable {
     case forget(String)
     /// Nil = every band.
     case sync(String?, noAck: Bool)
+    case upload(UploadCommand)
     case person(PersonCommand)
     /// `band` is an address or a device id, `person` a name or an id; the gateway knows which there are.
     case assign(band: String, person: String, from: TimeArgument, to: TimeArgument?)

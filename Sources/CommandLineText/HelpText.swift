@@ -58,7 +58,7 @@ public enum HelpText {
         }
     }
 
-    private static let pages = bandPages + peoplePages + readingPages + otherPages
+    private static let pages = bandPages + uploadPages + peoplePages + readingPages + otherPages
 
     private static let bandPages: [Page] = [
         Page(

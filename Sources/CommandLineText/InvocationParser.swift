@@ -18,8 +18,7 @@ struct InvocationParser {
     /// Options that take a value; all others are switches.
     private static let valued: Set = [
         "config", "seconds", "mode", "device-id", "name", "device", "format", "id", "from", "to", "days",
-        "type",
-        "person", "tz",
+        "type", "person", "tz", "wait", "for",
     ]
     private static let switches: Set = [
         "json", "no-ack", "start-empty", "share-name", "remove", "all", "hours", "help", "version",
@@ -55,6 +54,7 @@ struct InvocationParser {
         case "adopt": return try adopt()
         case "forget": return .forget(try requiredBand(for: name))
         case "sync": return .sync(takeWord(), noAck: takeSwitch("no-ack"))
+        case "upload": return .upload(try upload())
         case "person": return .person(try person())
         case "assign": return try assign()
         case "unassign": return try unassign()

@@ -50,6 +50,9 @@ public struct UploadPause: Equatable, Sendable {
         self.until = until
     }
 
+    /// Its end has passed by the wall clock.
+    public func isOver(at now: Timestamp) -> Bool { until.map { $0 <= now } ?? false }
+
     /// Something that `status` has to say, too: bands go on, and nothing of them goes up.
     public var problem: Problem {
         Problem(

@@ -25,7 +25,8 @@ struct KeptQuery {
     }
 
     private func kept(band: Int64) throws -> [KeptSamples] {
-        let rings = try database.all("SELECT id, ring FROM rings WHERE band = ? ORDER BY id", .integer(band)) {
+        let rings = try database.all("SELECT id, ring FROM rings WHERE band = ? ORDER BY id", .integer(band))
+        {
             (id: $0.int64(0), ring: RingID(rawValue: UInt32(truncatingIfNeeded: $0.int64(1))))
         }
         return try rings.flatMap { id, ring in

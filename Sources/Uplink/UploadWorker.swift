@@ -45,6 +45,8 @@ final class UploadWorker {
     /// Of their own, because an answer to one says nothing of the other.
     var personReads: SideSchedule
     var personWrites: SideSchedule
+    /// What people asked for.
+    var commands = CommandState()
     var comparison: Comparison?
     var comparisonSchedule: SideSchedule
     /// What the server has of one device on which day.
@@ -57,8 +59,8 @@ final class UploadWorker {
     private var refusedStamp: TokenFile.Stamp?
     private var devices: [DeviceID] = []
     private var isNewLook = true
-    private var nextLook: Duration
-    private var nextRelease: Duration
+    var nextLook: Duration
+    var nextRelease: Duration
 
     init(
         settings: UploadSettings, server: UploadServer, clock: any UploadClock, random: InjectedRandom,
@@ -90,6 +92,7 @@ final class UploadWorker {
         guard now >= nextLook else { return nextLook - now }
         let wait = look(now: now)
         board.show(schedule.problem, isSending: wait == .zero, now: clock.wall)
+        lookEnded(wait: wait)
         return wait
     }
 
@@ -106,6 +109,7 @@ final class UploadWorker {
         do {
             let outbox = try openedOutbox()
             if isNewLook { try beginLook(outbox, now: now) }
+            if let rest = try restPaused(outbox, now: now) { return rest }
             if try work(outbox, token: token.text, now: now) { return .zero }
             try endLook(outbox, now: now)
         } catch {
@@ -135,7 +139,7 @@ final class UploadWorker {
     }
 
     /// Nothing more can be sent now.
-    private func endLook(_ outbox: any UploadOutbox, now: Duration) throws {
+    func endLook(_ outbox: any UploadOutbox, now: Duration) throws {
         schedule.outboxWorks()
         board.pending = try outbox.pendingCount()
         isNewLook = true
@@ -168,7 +172,7 @@ final class UploadWorker {
         return try compare(outbox, awake: awake, resting: asleep, token: token, now: now)
     }
 
-    private func openedOutbox() throws -> any UploadOutbox {
+    func openedOutbox() throws -> any UploadOutbox {
         if let outbox { return outbox }
         let opened = try openOutbox()
         outbox = opened

@@ -126,6 +126,16 @@ public struct UploadSchedule: Sendable {
         return true
     }
 
+    /// A person asked for it to be tried now: the gateway's own waits end. Nil = it goes on now; else the moment until
+    /// which the server asked for silence, which a person does not end either.
+    public mutating func personAsks(now: Duration) -> Duration? {
+        if let quietUntil, quietUntil > now, !waitsForCredentials { return quietUntil }
+        notBefore = nil
+        quietUntil = nil
+        for name in devices.keys { devices[name]?.notBefore = nil }
+        return nil
+    }
+
     /// The outbox was read and written without a fault.
     public mutating func outboxWorks() {
         outboxBackOff.reset()

@@ -48,7 +48,10 @@ struct LocalState {
             version: Bandferry.version, stateDirectory: configuration.stateDirectory, running: isRunning)
         status.uploadURL = configuration.upload?.url
         status.bands = try reader.status()
-        status.problems = [try reader.gatewayProblem()].compactMap { $0 }
+        let record = try reader.uploadRecord()
+        status.lastUpload = record.lastSuccess
+        let pause = record.pause.flatMap { $0.isOver(at: .now) ? nil : $0.problem }
+        status.problems = [try reader.gatewayProblem(), pause].compactMap { $0 }
         if isRunning {
             status.problems.append(
                 Problem(

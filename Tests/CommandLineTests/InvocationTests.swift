@@ -23,6 +23,11 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("sync", .sync(nil, noAck: false)),
         ("sync --no-ack", .sync(nil, noAck: true)),
         ("sync \(text) --no-ack", .sync(text, noAck: true)), ("sync anna-1", .sync("anna-1", noAck: false)),
+        ("upload status", .upload(.status)), ("upload now", .upload(.now(wait: 60))),
+        ("upload now --wait 0", .upload(.now(wait: 0))), ("upload now --wait=5m", .upload(.now(wait: 300))),
+        ("upload pause", .upload(.pause(for: nil))), ("upload pause --for 2h", .upload(.pause(for: 7_200))),
+        ("upload resume", .upload(.resume)), ("upload retry", .upload(.retry(band: nil))),
+        ("upload retry anna-1", .upload(.retry(band: "anna-1"))),
         ("person add Anna", .person(.add(name: "Anna", id: nil, sharesName: false))),
         (
             "person add --share-name Anna --id=p_1",
@@ -97,6 +102,9 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("trends --days 0", "from 1 to 3660"), ("trends --days x", "not 'x'"),
         ("trends --type mood", "heart_rate, steps, spo2, sleep_stage"),
         ("trends --person Anna --device anna-1", "not both"), ("gaps --hours", "no option --hours"),
+        ("upload", "upload status, now"), ("upload fast", "no 'upload fast'"),
+        ("upload now --wait 2h", "at most an hour"), ("upload pause --for soon", "45m, 2h, 1h30m or 3d"),
+        ("upload resume --for 2h", "no option --for"), ("upload pause now", "unexpected 'now'"),
         ("recover", "--start-empty"), ("status --json --json", "given twice"),
         ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
     ]
