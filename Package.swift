@@ -63,7 +63,7 @@ let decisions: [Target] = [
     library("CivilTime"),
     library("IngestAPI", ["CivilTime"]),
     library("Trends", ["CivilTime", "IngestAPI"]),
-    library("UploadDecisions", ["IngestAPI"]),
+    library("UploadDecisions", ["IngestAPI", "GatewayModel"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel"]),
     library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI", "CivilTime"]),
 ]
@@ -117,7 +117,7 @@ let unitTests: [Target] = [
     tests("CivilTimeTests", ["CivilTime"]),
     tests("IngestAPITests", ["IngestAPI", "CivilTime", "BandProfile"]),
     tests("TrendsTests", ["Trends", "CivilTime", "IngestAPI"]),
-    tests("UploadDecisionsTests", ["UploadDecisions", "IngestAPI"]),
+    tests("UploadDecisionsTests", ["UploadDecisions", "IngestAPI", "CivilTime", "GatewayModel"]),
     tests("GatewayConfigurationTests", ["GatewayConfiguration", "INIFile", "BandProfile", "GatewayModel"]),
     tests("SQLiteTests", ["SQLite"]),
     // Loses what was not synced, as a power cut does, and fails on demand. Also built for LD_PRELOAD by its build.sh.

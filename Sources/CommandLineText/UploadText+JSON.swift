@@ -6,6 +6,7 @@ extension UploadText {
             ("state", .string(status.state.rawValue)), ("url", .optional(status.url) { .string($0) }),
             ("pending", .number(status.pending)), ("in_flight", .number(status.inFlight)),
             ("paused", .optional(status.pause, json)), ("waits_until", StatusText.time(status.waitsUntil)),
+            ("metered", .optional(status.metered, json)),
             ("last_success", StatusText.time(status.lastSuccess)),
             (
                 "last_error",
@@ -20,6 +21,18 @@ extension UploadText {
 
     public static func json(_ pause: UploadPause) -> JSONText {
         .object([("since", StatusText.time(pause.since)), ("until", StatusText.time(pause.until))])
+    }
+
+    /// `{"by":"hours","until":"06:00"}`, or by a connection.
+    private static func json(_ rest: MeteredRest) -> JSONText {
+        switch rest {
+        case .connection: return .object([("by", .string("connection")), ("until", .null)])
+        case .hours(let until):
+            let two = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
+            return .object([
+                ("by", .string("hours")), ("until", .string("\(two(until / 60)):\(two(until % 60))")),
+            ])
+        }
     }
 
     private static func json(_ band: UploadBand) -> JSONText {

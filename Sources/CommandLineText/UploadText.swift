@@ -42,6 +42,7 @@ public enum UploadText {
         if let until = status.waitsUntil, until > now, status.state != .paused {
             facts.append(("next try", "\(TimeText.ago(until, now: now)), at \(times.moment(until))"))
         }
+        if let metered = status.metered { facts.append(("history", UploadWords.rest(metered))) }
         facts.append(("last success", TimeText.ago(status.lastSuccess, now: now)))
         if let code = status.lastErrorCode {
             let isOver = status.problem == nil && status.state != .stopped ? "; it is over" : ""

@@ -28,6 +28,17 @@ enum UploadWords {
         }
     }
 
+    static func rest(_ rest: MeteredRest) -> String {
+        switch rest {
+        case .hours(let until):
+            let minute = until % 60
+            return "waits for the end of metered_hours at \(until / 60):\(minute < 10 ? "0" : "")\(minute); "
+                + "'bandferry upload now' does not"
+        case .connection:
+            return "waits for a connection that is not metered; 'bandferry upload now' does not"
+        }
+    }
+
     /// By ingest API 1's code; nil for one that this program does not know.
     static func advice(_ code: String) -> String? {
         switch code {

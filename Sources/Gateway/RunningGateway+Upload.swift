@@ -109,6 +109,11 @@ extension UploadStatus {
         if pause != nil, state != .sending { state = .paused }
         inFlight = snapshot.inFlight
         waitsUntil = snapshot.waitsUntil
+        switch snapshot.meteredWait {
+        case .hours(let until): metered = .hours(until: until)
+        case .connection: metered = .connection
+        case nil: metered = nil
+        }
         problem = snapshot.problem
         lastSuccess = snapshot.lastSuccess ?? lastSuccess
         if let code = snapshot.lastErrorCode {

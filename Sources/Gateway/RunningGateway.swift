@@ -47,7 +47,8 @@ actor RunningGateway {
         uploader = configuration.upload.map { upload in
             Uploader(
                 settings: Uplink.UploadSettings(
-                    url: upload.url, tokenFile: upload.tokenFile, authorityFile: upload.caFile,
+                    url: upload.url, tokenFile: upload.tokenFile,
+                    transport: TransportSettings(authorityFile: upload.caFile),
                     intervals: UploadIntervals(limits: UploadSchedule.Limits(batchSize: upload.batchSize))),
                 stateDirectory: configuration.stateDirectory,
                 log: { UploadLog(log: settings.log).write($0) },

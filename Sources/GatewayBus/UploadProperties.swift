@@ -14,6 +14,13 @@ extension UploadStatus {
         result["URL"] = url.map { .string($0) }
         result["Pause"] = pause.map { .properties($0.properties) }
         result["WaitsUntil"] = waitsUntil?.bus
+        switch metered {
+        case .hours(let until):
+            result["Metered"] = .string("hours")
+            result["MeteredUntil"] = .uint16(UInt16(clamping: until))
+        case .connection: result["Metered"] = .string("connection")
+        case nil: break
+        }
         result["LastSuccess"] = lastSuccess?.bus
         result["LastErrorCode"] = lastErrorCode.map { .string($0) }
         result["LastErrorAt"] = lastErrorAt?.bus
@@ -29,6 +36,11 @@ extension UploadStatus {
         inFlight = properties.integer("InFlight") ?? 0
         pause = properties.dictionary("Pause").flatMap { UploadPause($0) }
         waitsUntil = properties.timestamp("WaitsUntil")
+        switch properties.string("Metered") {
+        case "hours": metered = .hours(until: properties.integer("MeteredUntil") ?? 0)
+        case "connection": metered = .connection
+        default: metered = nil
+        }
         lastSuccess = properties.timestamp("LastSuccess")
         lastErrorCode = properties.string("LastErrorCode")
         lastErrorAt = properties.timestamp("LastErrorAt")

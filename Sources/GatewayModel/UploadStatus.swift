@@ -24,6 +24,8 @@ public struct UploadStatus: Equatable, Sendable {
     public var pause: UploadPause?
     /// Nothing is tried before then.
     public var waitsUntil: Timestamp?
+    /// Nothing failed, and history waits all the same: for cheaper hours or another connection.
+    public var metered: MeteredRest?
     /// When the server last confirmed samples.
     public var lastSuccess: Timestamp?
     /// The last failure, also when it is over: ingest API 1's code.
@@ -37,6 +39,14 @@ public struct UploadStatus: Equatable, Sendable {
         self.state = state
         self.url = url
     }
+}
+
+/// Why history waits though nothing failed.
+public enum MeteredRest: Equatable, Sendable {
+    /// For the end of `metered_hours`, at this minute of the host's day.
+    case hours(until: Int)
+    /// For a connection that is not paid by volume.
+    case connection
 }
 
 /// A person stopped the upload for a time.

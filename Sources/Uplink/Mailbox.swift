@@ -17,6 +17,7 @@ final class Mailbox: Sendable {
 
     struct News: Sendable {
         var wasWoken = false
+        var isPrompted = false
         var isStopping = false
         var questions: [Question] = []
         var orders: [Order] = []
@@ -34,6 +35,9 @@ final class Mailbox: Sendable {
     private let signal = DispatchSemaphore(value: 0)
 
     func wake() { post { $0.wasWoken = true } }
+
+    /// Like `wake`, and waits that are the gateway's own end.
+    func prompt() { post { $0.isPrompted = true } }
 
     func stop() { post { $0.isStopping = true } }
 

@@ -44,6 +44,12 @@ final class UploadBoard: Sendable {
         }
     }
 
+    /// History waits for a time or a connection that is not metered, or does not any more.
+    func show(_ wait: MeteredWait?) {
+        state.withLock { $0.meteredWait = wait }
+        log(wait.map { .meteredWaitBegan($0) } ?? .meteredWaitEnded)
+    }
+
     var isPaused: Bool {
         get { state.withLock { $0.isPaused } }
         set { state.withLock { $0.isPaused = newValue } }

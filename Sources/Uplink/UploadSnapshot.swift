@@ -1,4 +1,5 @@
 import GatewayModel
+import UploadDecisions
 
 /// What `status` shows of the upload.
 public struct UploadSnapshot: Equatable, Sendable {
@@ -23,6 +24,8 @@ public struct UploadSnapshot: Equatable, Sendable {
     /// start.
     public var lastErrorCode: String?
     public var lastErrorAt: Timestamp?
+    /// Why history waits though nothing failed; nil = it does not.
+    public var meteredWait: MeteredWait?
     /// A person paused the upload: nothing is sent but what a band waits for.
     public var isPaused: Bool
     /// Nothing is tried before then; nil = something may go now, or there is nothing to wait for.

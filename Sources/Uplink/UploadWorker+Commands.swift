@@ -11,7 +11,8 @@ extension UploadWorker {
         var pause = PauseClock()
         /// As the store keeps it; nil = it was not read yet, or somebody changed it.
         var record: UploadRecord?
-        var notedErrorAt: Timestamp?
+        /// The last failure that was written down.
+        var noted: (code: String, at: Timestamp, writtenAt: Duration)?
 
         struct Run {
             var answer: OneShot<UploadReport?>
@@ -39,13 +40,16 @@ extension UploadWorker {
         nextRelease = now
     }
 
-    /// After each look. Zero = it goes on.
-    func lookEnded(wait: Duration) {
+    /// A person waits for what goes up: it does not wait for cheaper hours then.
+    var wantsAllNow: Bool { !commands.runs.isEmpty }
+
+    /// After each look.
+    func lookEnded(goesOn: Bool) {
         let now = clock.monotonic
         let until = schedule.wait(now: now) ?? schedule.resting(now: now).until
         board.waitsUntil = until.map { wall($0, now: now) }
         noteError()
-        guard wait > .zero else { return }
+        if goesOn { return }
         let pause = commands.pause.holds(now: now) ? commands.record?.pause : nil
         settleRuns(problem: pause?.problem ?? board.snapshot.problem)
     }
@@ -108,21 +112,19 @@ extension UploadWorker {
 
     // MARK: what outlives the daemon
 
-    /// Written when a failure begins or goes on for a while, not at every try.
+    /// Written when a failure begins, becomes another or goes on for a while, not at every try.
     private func noteError() {
         let snapshot = board.snapshot
-        guard let code = snapshot.lastErrorCode, let at = snapshot.lastErrorAt, at != commands.notedErrorAt
-        else { return }
-        if let noted = commands.notedErrorAt, code == commands.record?.lastErrorCode,
-            (noted.milliseconds...noted.milliseconds + Self.noteInterval).contains(at.milliseconds)
-        {
-            return
+        guard let code = snapshot.lastErrorCode, let at = snapshot.lastErrorAt else { return }
+        if let noted = commands.noted {
+            guard noted.at != at else { return }
+            let interval = noted.code == code ? Self.sameErrorInterval : Self.otherErrorInterval
+            if clock.monotonic < noted.writtenAt + interval { return }
         }
         guard let outbox = try? openedOutbox(), (try? outbox.noteError(code, at: at)) != nil else { return }
-        commands.notedErrorAt = at
-        commands.record?.lastErrorCode = code
+        commands.noted = (code, at, clock.monotonic)
     }
 
-    /// ms.
-    private static let noteInterval: Int64 = 600_000
+    private static let sameErrorInterval = Duration.seconds(600)
+    private static let otherErrorInterval = Duration.seconds(60)
 }

@@ -70,6 +70,9 @@ public struct UploadSchedule: Sendable {
     /// Set while the server refuses sample after sample.
     private var refusing: UploadProblem?
     private var isProbing: Bool { refusing != nil }
+    /// Failures since the start, and the last of them.
+    public private(set) var failureCount = 0
+    public private(set) var lastFailure: UploadProblem?
 
     public init(limits: Limits = Limits()) {
         self.limits = limits
@@ -89,6 +92,16 @@ public struct UploadSchedule: Sendable {
         switch serverProblem {
         case .authenticationFailed, .forbidden, .tokenFile: true
         default: false
+        }
+    }
+
+    /// True while a person has to change a file of the gateway's, which is looked at more often then.
+    public var waitsForFile: Bool {
+        switch serverProblem {
+        case .noAnswer(.clientKeyUnusable), .noAnswer(.proxyCredentialsUnusable),
+            .noAnswer(.proxyAuthentication), .noAnswer(.clientCertificate):
+            true
+        default: waitsForCredentials
         }
     }
 
@@ -136,6 +149,19 @@ public struct UploadSchedule: Sendable {
         return nil
     }
 
+    /// The network, the clock or a file that was waited for is another: what waited on the gateway's own account goes on.
+    /// What the server asked for, and a refused token, wait as before; the next failure waits as long as it would have.
+    public mutating func surroundingsChanged(now: Duration) {
+        guard mayAsk(now: now), !isProbing else { return }
+        switch serverProblem {
+        case .authenticationFailed, .forbidden, .tokenFile, .outbox: return
+        default: notBefore = nil
+        }
+        for (name, device) in devices where device.problem?.endsWithAnyAnswer == true {
+            devices[name]?.notBefore = nil
+        }
+    }
+
     /// The outbox was read and written without a fault.
     public mutating func outboxWorks() {
         outboxBackOff.reset()
@@ -147,6 +173,7 @@ public struct UploadSchedule: Sendable {
         _ problem: UploadProblem, now: Duration, using random: inout some RandomNumberGenerator
     ) {
         serverProblem = problem
+        failed(problem)
         // A counter of its own: answers of the server do not mend a full disk, and must not let it be hammered.
         notBefore = now + (waitsForCredentials ? limits.credentials : outboxBackOff.next(using: &random))
     }
@@ -212,6 +239,7 @@ public struct UploadSchedule: Sendable {
             waitForServer(.rateLimited, duration, now: now, using: &random)
         case .waitForCredentials(let problem):
             serverProblem = problem
+            failed(problem)
             notBefore = now + limits.credentials
             quietUntil = notBefore
         case .backOff(let problem, let retryAfter):
@@ -252,8 +280,10 @@ public struct UploadSchedule: Sendable {
 
     /// The server refuses sample after sample: stop, report it, and look again slowly.
     private mutating func refusedProbe(_ refusal: Refusal, now: Duration) -> BatchAction {
-        refusing = .serverRefuses(code: refusal.code)
-        serverProblem = refusing
+        let problem = UploadProblem.serverRefuses(code: refusal.code)
+        refusing = problem
+        serverProblem = problem
+        failed(problem)
         notBefore = now + limits.refusing
         return .nothing
     }
@@ -266,6 +296,7 @@ public struct UploadSchedule: Sendable {
         device.notBefore = now + device.backOff.next(retryAfter: retryAfter, using: &random)
         device.problem = problem
         devices[name] = device
+        failed(problem)
     }
 
     private mutating func waitForServer(
@@ -273,8 +304,14 @@ public struct UploadSchedule: Sendable {
         using random: inout some RandomNumberGenerator
     ) {
         serverProblem = problem
+        failed(problem)
         notBefore = now + backOff.next(retryAfter: retryAfter, using: &random)
         if retryAfter != nil { quietUntil = notBefore }
+    }
+
+    private mutating func failed(_ problem: UploadProblem) {
+        failureCount += 1
+        lastFailure = problem
     }
 
     private mutating func change(_ name: String, _ body: (inout Device) -> Void) {

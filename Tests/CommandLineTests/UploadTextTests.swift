@@ -60,6 +60,15 @@ private func text(_ status: UploadStatus, width: Int = 120) -> String {
         ] { #expect(text.contains(part), "\(part) in\n\(text)") }
     }
 
+    @Test func cheaperHoursAreWaitedForAndSaid() {
+        var status = upload()
+        status.metered = .hours(until: 365)
+        #expect(text(status).contains("history       waits for the end of metered_hours at 6:05"))
+        #expect(UploadText.json(status).text.contains(#""metered":{"by":"hours","until":"06:05"}"#))
+        status.metered = .connection
+        #expect(text(status).contains("connection that is not metered"))
+    }
+
     @Test func anErrorThatIsOverIsSaidToBe() {
         var status = upload()
         status.lastErrorCode = "server_error"

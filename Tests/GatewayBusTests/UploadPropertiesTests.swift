@@ -30,6 +30,9 @@ extension Seeded {
         status.inFlight = count()
         status.pause = optional { UploadPause(since: $0.timestamp(), until: $0.optional { $0.timestamp() }) }
         status.waitsUntil = optional { $0.timestamp() }
+        status.metered =
+            [nil, .connection, .hours(until: .random(in: 0..<1440, using: &self))]
+            .randomElement(using: &self) ?? nil
         status.lastSuccess = optional { $0.timestamp() }
         status.lastErrorCode = optional { $0.text() }
         status.lastErrorAt = optional { $0.timestamp() }

@@ -9,7 +9,7 @@ import UploadDecisions
 final class Run {
     let outbox = FakeOutbox()
     let server = ModelServer()
-    let clock = FakeClock()
+    let clock: FakeClock
     let directory = TemporaryDirectory()
     let board: UploadBoard
     let events = Locked<[UploadEvent]>([])
@@ -23,31 +23,40 @@ final class Run {
     private let seed: UInt64
 
     private let url: String
+    private let transport: any UploadTransport
+    private let deadlines: HTTPDeadlines
 
+    /// - Parameter transport: the model server itself unless given.
     init(
         seed: UInt64 = 1, token: String? = "secret\n", url: String = "http://server",
-        intervals: UploadIntervals = UploadIntervals()
+        intervals: UploadIntervals = UploadIntervals(), clock: FakeClock = FakeClock(),
+        transport: (any UploadTransport)? = nil, deadlines: HTTPDeadlines = HTTPDeadlines()
     ) {
         self.seed = seed
         self.url = url
         self.intervals = intervals
+        self.clock = clock
+        self.transport = transport ?? server
+        self.deadlines = deadlines
         if let token { directory.write(token, to: "token") }
         let events = events
         board = UploadBoard(log: { event in events.change { $0.append(event) } })
         worker = Self.makeWorker(
-            seed: seed, url: url, directory: directory, intervals: intervals, server: server, clock: clock,
-            board: board, outbox: outbox, states: states, dates: dates, marks: marks)
+            seed: seed, url: url, directory: directory, intervals: intervals, transport: self.transport,
+            deadlines: deadlines, clock: clock, board: board, outbox: outbox, states: states, dates: dates,
+            marks: marks)
     }
 
     private static func makeWorker(
         seed: UInt64, url: String, directory: TemporaryDirectory, intervals: UploadIntervals,
-        server: ModelServer, clock: FakeClock, board: UploadBoard, outbox: FakeOutbox,
+        transport: any UploadTransport, deadlines: HTTPDeadlines, clock: FakeClock, board: UploadBoard,
+        outbox: FakeOutbox,
         states: Locked<[String]>, dates: Locked<[String]>, marks: Locked<Int>
     ) -> UploadWorker {
         UploadWorker(
             settings: UploadSettings(url: url, tokenFile: "\(directory.path)/token", intervals: intervals),
             server: UploadServer(
-                url: url, transport: server, deadlines: HTTPDeadlines(),
+                url: url, transport: transport, deadlines: deadlines,
                 date: ServerDate(url: url, clock: clock) { date, sent, answered in
                     dates.change { $0.append("\(date.milliseconds) \(sent) \(answered)") }
                 }),
@@ -63,7 +72,8 @@ final class Run {
         starts += 1
         worker = Self.makeWorker(
             seed: seed &* 1_000_003 &+ starts, url: url, directory: directory, intervals: intervals,
-            server: server, clock: clock, board: board, outbox: outbox, states: states, dates: dates,
+            transport: transport, deadlines: deadlines, clock: clock, board: board, outbox: outbox,
+            states: states, dates: dates,
             marks: marks)
     }
 

@@ -37,7 +37,8 @@ struct TLSTests {
         defer { server.stop() }
         let file = row.isTrusted ? server.authorityFile : nil
         let result = await HTTPClientTests().perform(
-            HTTPRequest(.get, "https://localhost:\(server.port)/"), authorityFile: file)
+            HTTPRequest(.get, "https://localhost:\(server.port)/"),
+            options: HTTPClientOptions(authorityFile: file))
         if let expected = row.expected {
             #expect(HTTPClientTests().code(result) == expected, "\(result)")
         } else {

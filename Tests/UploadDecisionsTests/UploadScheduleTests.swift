@@ -196,7 +196,8 @@ import Testing
     @Test func everyProblemSaysWhatHappenedAndWhatToDo() {
         let all: [UploadProblem] =
             NoAnswer.allCases.map { .noAnswer($0) } + [
-                .serverError(status: 500), .rateLimited, .notThisAPI(status: 302), .inconsistentAnswer,
+                .serverError(status: 500), .rateLimited, .notThisAPI(status: 302), .captivePortal,
+                .inconsistentAnswer,
                 .nothingConfirmed, .encodingRefused, .authenticationFailed, .forbidden,
                 .serverRefuses(code: "malformed"), .reportRefused(code: "malformed"),
                 .tokenFile(.unreadable("No such file")), .tokenFile(.readableByOthers),
@@ -207,6 +208,7 @@ import Testing
             #expect(!problem.code.isEmpty && problem.code.allSatisfy { $0.isLowercase || $0 == "_" })
             #expect(problem.text.hasSuffix(".") || problem.text.hasSuffix("full"))
             #expect(problem.remedy.hasSuffix("."))
+            #expect(!problem.apiCode.isEmpty)
         }
         #expect(UploadProblem.noAnswer(.certificateTime).remedy.contains("clock"))
     }
