@@ -43,6 +43,13 @@ extension IngestOptions {
         } catch {
             throw ExitFailure(status: 78, "token file \(tokenFile): \(error)")
         }
+        let page: Dashboard
+        do {
+            page = try Dashboard.read(dashboard, program: FileBytes.program)
+        } catch {
+            throw ExitFailure(status: 78, "dashboard: \(error)")
+        }
+        for note in page.notes { report(.dashboard(note)) }
         let storage: SQLiteIngestStorage
         do {
             storage = try await SQLiteIngestStorage(path: storePath)
@@ -50,7 +57,8 @@ extension IngestOptions {
             throw .store(error)
         }
         let service = IngestService(
-            storage: storage, tokens: tokens, requestsPerMinute: requestsPerMinute, report: report)
+            storage: storage, tokens: tokens, requestsPerMinute: requestsPerMinute,
+            dashboard: page.files, report: report)
         do {
             return try IngestServer(service: service, storage: storage, address: listen)
         } catch {

@@ -9,6 +9,7 @@ public struct IngestOptions: Equatable, Sendable {
     public var allowsPlainHTTP = false
     /// For each account; nil = no bound.
     public var requestsPerMinute: Int?
+    public var dashboard = Dashboard.Places()
 
     public enum Command: Equatable, Sendable {
         case run(IngestOptions)
@@ -19,12 +20,14 @@ public struct IngestOptions: Equatable, Sendable {
     public static let help = """
         Usage: bandferry-ingest --listen ADDR:PORT --store sqlite:PATH --token-file FILE
 
-        Takes samples from gateways by ingest API 1 and keeps them.
+        Takes samples from gateways by ingest API 1, keeps them, and shows them to people at /.
 
           --listen ADDR:PORT        a numeric address or localhost; port 0 takes any free one
           --store sqlite:PATH       the database file; made when it is not there
           --token-file FILE         TOKEN [ACCOUNT [gateway|read]] a line; nobody but its owner may read it
           --requests-per-minute N   answer an account's further requests with 429
+          --dashboard DIR           the page's files; none = no page. Otherwise those that were installed
+          --chart-js FILE           Chart.js for the page; Debian's libjs-chart.js unless given
           --allow-plain-http        listen beyond loopback although tokens then travel in the clear
           --help, --version
 
@@ -48,7 +51,7 @@ public struct IngestOptions: Equatable, Sendable {
             case "--allow-plain-http":
                 guard parts.count == 1 else { throw UsageFailure("\(name) takes no value") }
                 flags.insert(name)
-            case "--listen", "--store", "--token-file", "--requests-per-minute":
+            case "--listen", "--store", "--token-file", "--requests-per-minute", "--dashboard", "--chart-js":
                 guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
                     throw UsageFailure("\(name) needs a value")
                 }
@@ -78,6 +81,7 @@ public struct IngestOptions: Equatable, Sendable {
         self.listen = listen
         storePath = String(store.dropFirst("sqlite:".count))
         tokenFile = try required("--token-file")
+        dashboard = Dashboard.Places(directory: values["--dashboard"], chartFile: values["--chart-js"])
         allowsPlainHTTP = flags.contains("--allow-plain-http")
         if let text = values["--requests-per-minute"] {
             guard let number = Int(text), number > 0 else {

@@ -9,6 +9,7 @@ public final class IngestService: Sendable {
     private let tokens: TokenTable
     private let requestsPerMinute: Int?
     private let zones: ZoneDatabase
+    private let dashboard: StaticFiles
     private let report: @Sendable (ServiceEvent) -> Void
     private let metrics = Metrics()
     private let rates = Guarded([String: RateLimit]())
@@ -16,18 +17,20 @@ public final class IngestService: Sendable {
     /// `requestsPerMinute` bounds each account; nil = no bound.
     public init(
         storage: any IngestStorage, tokens: TokenTable, requestsPerMinute: Int? = nil,
-        zones: ZoneDatabase = ZoneDatabase(),
+        zones: ZoneDatabase = ZoneDatabase(), dashboard: StaticFiles = .none,
         report: @escaping @Sendable (ServiceEvent) -> Void = { _ in }
     ) {
         self.storage = storage
         self.tokens = tokens
         self.requestsPerMinute = requestsPerMinute
         self.zones = zones
+        self.dashboard = dashboard
         self.report = report
     }
 
     /// Answers a request from its head alone when nobody may ask it: its body is not kept then.
     public func admit(_ head: ServerRequest) -> ServerResponse? {
+        if dashboard.response(to: head) != nil { return nil }
         if let route = try? Route(method: head.method, path: head.path), route.isPublic { return nil }
         guard identity(of: head) == nil else { return nil }
         metrics.count(route: "unauthenticated", status: APIErrorCode.authenticationFailed.status)
@@ -48,6 +51,10 @@ public final class IngestService: Sendable {
     }
 
     public func handle(_ request: ServerRequest) async -> ServerResponse {
+        if let page = dashboard.response(to: request) {
+            metrics.count(route: "dashboard", status: page.status)
+            return page
+        }
         var label = "unknown"
         let response: ServerResponse
         do {
@@ -157,6 +164,8 @@ public final class IngestService: Sendable {
             }
             return Answer.json(
                 try known(await storage.releaseLease(gateway: gateway, device: device, account: account)))
+        case .persons:
+            return Answer.json(PersonList(persons: try await storage.persons(account: account)))
         case .person(let person):
             guard let record = try await storage.person(person, account: account) else {
                 throw APIFailure(.notFound, "nothing was put for this person")
@@ -193,4 +202,5 @@ public final class IngestService: Sendable {
 public enum ServiceEvent: Sendable, Equatable {
     case storageFailing(StorageFailure)
     case storageHealed
+    case dashboard(DashboardNote)
 }

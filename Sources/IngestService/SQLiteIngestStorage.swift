@@ -10,7 +10,7 @@ public final class SQLiteIngestStorage: IngestStorage {
     let path: String
     let now: @Sendable () -> APITime
     let writer: WriteConnection
-    private let states: ReadConnection
+    let states: ReadConnection
     private let pages: ReadConnection
     private let trends: ReadConnection
     private let rolls: ReadConnection

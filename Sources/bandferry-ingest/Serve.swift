@@ -12,6 +12,8 @@ func serve(_ options: IngestOptions, until stop: StopSignals) async throws {
                 "storage fails", [("kind", .text(failure.kind.rawValue)), ("reason", .text(failure.message))])
         case .storageHealed:
             log.notice("storage works again")
+        case .dashboard(let note):
+            log.warning("dashboard", [("reason", .text("\(note)"))])
         }
     }
     writeOut("listening on \(server.url)\n")
