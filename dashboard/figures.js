@@ -11,23 +11,23 @@ let serial = 0;
 const slug = (title) => title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
 /**
- * `plot` is what `plots.js` gives; null = there is nothing to draw, and `empty` says why. `summary` is one or two sentences, `legend`
- * a list of `[class, text]`, `numbers` a table for `dom.table`.
+ * `plot` is what `plots.js` gives; null = there is nothing to draw, and `empty` says why. `summary` is one or two sentences, `spoken` what
+ * stands elsewhere for those who see it, `legend` a list of `[class, text]`, `numbers` a table for `dom.table`.
  */
-export function chart({ title, plot, summary, legend = [], numbers, height = "medium", empty = null }) {
+export function chart({ title, plot, summary, spoken = "", legend = [], numbers, height = "medium", empty = null, isTitled = true }) {
     serial += 1;
     const id = `chart-${serial}`;
     const figure = el("figure.chart", { "aria-labelledby": id });
     const stand = el(`div.plot.${height}`);
     if (plot && available) {
-        const canvas = el("canvas", { role: "img", "aria-label": `${title}. ${summary}` });
+        const canvas = el("canvas", { role: "img", "aria-label": [`${title}.`, spoken, summary].filter(Boolean).join(" ") });
         stand.append(canvas);
         plan(canvas, plot);
     } else {
         stand.append(el("p.empty", plot ? "Charts need Chart.js, which this server does not have. The numbers are in the table." : empty));
     }
     figure.append(
-        el("div.chart-head", el("h3", { id }, title), legend.length > 0 ? key(legend) : null),
+        el(isTitled || legend.length > 0 ? "div.chart-head" : "div.chart-head.bare", el(isTitled ? "h3" : "h3.unseen", { id }, title), legend.length > 0 ? key(legend) : null),
         stand, el("figcaption", summary));
     if (numbers) {
         const name = slug(title);
@@ -64,11 +64,12 @@ export function stageBar(minutes, names, duration) {
         el("dt", el(`span.sign.${stage}`, { "aria-hidden": "true" }), names[stage]), el("dd", duration(minutes[stage])))))];
 }
 
-/** A number with its unit and what it is. */
-export function reading({ label, value, unit, note, none, sign }) {
+/** A large figure and what it is: `parts` are numbers and units in turn, null when there is nothing to show but `none`. */
+export function reading({ label, parts, note, none, sign }) {
     return el("div.reading",
         el("h2", el(`span.mark.${sign}`, { "aria-hidden": "true" }), label),
-        value === null ? el("p.value.none", none) : el("p.value", el("span.figure", value), unit ? el("span.unit", unit) : null),
+        parts === null ? el("p.value.none", none)
+            : el("p.value", parts.flatMap((part, index) => [el(index % 2 === 0 ? "span.figure" : "span.unit", part), " "])),
         el("p.note", note ?? " "));
 }
 

@@ -34,6 +34,11 @@ export class Formats {
         return this.#time({ hour, minute: "2-digit", timeZone: zone }).format(value);
     }
 
+    /** An hour beside an axis: `15:00`, or `3 pm` where people count so. */
+    hour(value, zone) {
+        return this.#hourCycle.startsWith("h1") ? this.#time({ hour: "numeric", timeZone: zone }).format(value) : this.clock(value, zone);
+    }
+
     /** A civil date: `3 Oct`. */
     day(date) { return this.#date({ day: "numeric", month: "short" }).format(dateValue(date)); }
 

@@ -1,16 +1,16 @@
 import { stageNames } from "./nights.js";
-import { HOUR, MINUTE, instant } from "./time.js";
+import { HOUR, MINUTE, fullHours, instant } from "./time.js";
 
 // What Chart.js is told: one function a plot, from answers of the server to `(colours) => configuration`. Nothing is drawn here.
 
-const axisWidth = 46;
+const axisWidth = 54;
 
 const grid = (colours) => ({ color: colours.line, drawBorder: false, drawTicks: false });
 
 const y = (colours, { min, max, low, high, step, label, stacked = false, zero = false }) => ({
     min, max, suggestedMin: low, suggestedMax: high, stacked, beginAtZero: zero, grid: grid(colours),
     afterFit: (axis) => { axis.width = axisWidth; },
-    ticks: { padding: 8, maxTicksLimit: 5, stepSize: step, precision: 0, callback: label },
+    ticks: { padding: 8, maxTicksLimit: step ? 11 : 5, stepSize: step, precision: 0, callback: label },
 });
 
 /** Days beside each other, named as far as there is room. */
@@ -27,17 +27,18 @@ function dayAxis(days, formats) {
 }
 
 /** The hours of a time, named every so many. */
-function timeAxis({ from, to }, formats, zone, minutes) {
+function timeAxis({ from, to, zone }, formats) {
     return {
         type: "linear", min: from, max: to, grid: { display: false, drawBorder: false }, offset: false,
         afterBuildTicks(axis) {
-            const room = Math.max(1, Math.floor((axis.chart.width - axisWidth) / 52));
-            const step = [1, 2, 3, 4, 6, 12].map((hours) => hours * HOUR).find((size) => (to - from) / size <= room) ?? 12 * HOUR;
-            const first = minutes ? Math.ceil(from / HOUR) * HOUR : from;
-            axis.ticks = [];
-            for (let value = first; value <= to; value += step) axis.ticks.push({ value });
+            const hours = fullHours(from, to, zone);
+            const room = Math.max(1, Math.floor((axis.chart.width - axisWidth) / 54));
+            const step = [1, 2, 3, 4, 6, 12].find((size) => hours.length / size <= room) ?? 12;
+            // An hour that comes twice is named once.
+            axis.ticks = hours.filter(({ hour }, index) => hour % step === 0 && hours[index - 1]?.hour !== hour)
+                .map(({ value }) => ({ value }));
         },
-        ticks: { maxRotation: 0, autoSkip: false, padding: 4, callback: (value) => formats.clock(value, zone) },
+        ticks: { maxRotation: 0, autoSkip: false, padding: 4, callback: (value) => formats.hour(value, zone) },
     };
 }
 
@@ -81,7 +82,7 @@ export const heartDays = (days, gaps, formats) => (colours) => {
                 pointRadius: lonely(resting) },
         ] },
         options: {
-            scales: { x: dayAxis(days, formats), y: y(colours, { low: 40, high: 120 }) },
+            scales: { x: dayAxis(days, formats), y: y(colours, { low: 40, high: 120, step: 20 }) },
             underlay: { gaps }, titles: dayTitle(formats),
         },
     };
@@ -153,7 +154,7 @@ export const heartHours = (hours, day, formats) => (colours) => {
             { ...curve(mean, colours.heart, ({ y }) => `mean ${formats.tenths(y)} bpm`), pointRadius: lonely(mean) },
         ] },
         options: {
-            scales: { x: timeAxis(day, formats, day.zone), y: y(colours, { low: 40, high: 100 }) },
+            scales: { x: timeAxis(day, formats), y: y(colours, { low: 40, high: 120, step: 40 }) },
             underlay: day, titles: ({ bucket }) => formats.span(instant(bucket.start), instant(bucket.start) + HOUR, day.zone),
         },
     };
@@ -167,7 +168,7 @@ export const stepHours = (hours, day, formats) => (colours) => ({
     }] },
     options: {
         scales: {
-            x: timeAxis(day, formats, day.zone),
+            x: timeAxis(day, formats),
             y: y(colours, { zero: true, high: 1000, label: (steps) => formats.number(steps) }),
         },
         underlay: day, titles: ({ bucket }) => formats.span(instant(bucket.start), instant(bucket.start) + HOUR, day.zone),
@@ -193,7 +194,7 @@ export const night = (parts, day, formats) => (colours) => ({
     },
     options: {
         scales: {
-            x: timeAxis(day, formats, day.zone, true),
+            x: timeAxis(day, formats),
             y: { ...y(colours, { min: -0.5, max: 3.5, step: 1, label: (lane) => stageNames[lanes[lane]] ?? "" }),
                 afterBuildTicks: (axis) => { axis.ticks = lanes.map((_, lane) => ({ value: lane })); } },
         },
@@ -225,7 +226,7 @@ export const samples = (curves, day, formats, { colour, unit, digits, scale, axi
         }]),
     },
     options: {
-        scales: { x: timeAxis(day, formats, day.zone), y: y(colours, axis) },
+        scales: { x: timeAxis(day, formats), y: y(colours, axis) },
         underlay: day, titles: ({ x }) => formats.clock(x, day.zone),
     },
 });

@@ -64,11 +64,18 @@ export function offsetMinutes(value, zone) {
     return Math.round((wallClock(second, zone) - second) / MINUTE);
 }
 
+/** The full hours of a zone's clocks from one instant to before another, with the hour that they show. */
+export function fullHours(from, to, zone) {
+    const found = [];
+    const shift = offsetMinutes(from, zone) * MINUTE;
+    for (let value = Math.ceil((from + shift) / HOUR) * HOUR - shift; value < to; value += HOUR) {
+        found.push({ value, hour: new Date(wallClock(value, zone)).getUTCHours() });
+    }
+    return found;
+}
+
 /** The civil date in a zone at an instant. */
 export const civilDate = (value, zone) => new Date(wallClock(value, zone)).toISOString().slice(0, 10);
-
-/** The civil date where clocks are so many minutes ahead of UTC. */
-export const civilDateAt = (value, minutes) => new Date(value + minutes * MINUTE).toISOString().slice(0, 10);
 
 /** `UTC+05:30`. */
 export function offsetText(minutes) {

@@ -22,7 +22,8 @@ public struct Dashboard: Sendable {
         "index.html", "style.css", "icon.svg", "theme.js", "app.js", "api.js", "charts.js", "data.js",
         "dom.js",
         "figures.js", "format.js", "gaps.js", "nights.js", "plots.js", "session.js", "state.js", "time.js",
-        "views/bands.js", "views/intraday.js", "views/parts.js", "views/signin.js", "views/today.js", "views/trends.js",
+        "views/bands.js", "views/intraday.js", "views/parts.js", "views/signin.js", "views/today.js",
+        "views/trends.js",
     ]
 
     /// Where Debian's libjs-chart.js puts Chart.js, and where node-chart.js does.

@@ -49,7 +49,6 @@ extension IngestOptions {
         } catch {
             throw ExitFailure(status: 78, "dashboard: \(error)")
         }
-        for note in page.notes { report(.dashboard(note)) }
         let storage: SQLiteIngestStorage
         do {
             storage = try await SQLiteIngestStorage(path: storePath)
@@ -60,7 +59,9 @@ extension IngestOptions {
             storage: storage, tokens: tokens, requestsPerMinute: requestsPerMinute,
             dashboard: page.files, report: report)
         do {
-            return try IngestServer(service: service, storage: storage, address: listen)
+            let server = try IngestServer(service: service, storage: storage, address: listen)
+            for note in page.notes { report(.dashboard(note)) }
+            return server
         } catch {
             await storage.close()
             throw ExitFailure(status: 69, "\(error)")

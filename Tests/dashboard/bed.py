@@ -1,16 +1,20 @@
 """A server with the world in it, and a Chromium to look at it."""
 
+import base64
+import json
 import os
 import pathlib
 import random
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import time
+import unittest
 
 import world
+from expected import Truth
+from history import Client
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WRITE, READ, OTHER = "write-token-of-the-lab", "read-token-of-the-lab", "empty-account-token"
@@ -91,6 +95,9 @@ CLOCK = """
     globalThis.shifts = { entries: [] };
     new PerformanceObserver((list) => globalThis.shifts.entries.push(...list.getEntries().map(({ value, hadRecentInput }) =>
         [value, hadRecentInput]))).observe({ type: "layout-shift", buffered: true });
+    globalThis.tasks = [];
+    new PerformanceObserver((list) => globalThis.tasks.push(...list.getEntries().map(({ startTime, duration }) =>
+        [startTime, duration]))).observe({ type: "longtask", buffered: true });
 })();
 """
 
@@ -107,6 +114,7 @@ class Browser:
         for argument in ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", f"--lang={locale}",
                          "--disable-component-update", "--no-first-run", "--disable-sync", "--disable-extensions", "--window-size=1440,1000"]:
             options.add_argument(argument)
+        options.add_experimental_option("prefs", {"intl.accept_languages": locale})
         if os.geteuid() == 0:
             options.add_argument("--no-sandbox")
         self.driver = webdriver.Chrome(options, Service(shutil.which("chromedriver")))
@@ -126,7 +134,7 @@ class Browser:
 
     def size(self, width, height=None):
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height or (780 if width < 500 else 1000), deviceScaleFactor=1,
-                 mobile=False)
+                 mobile=width < 500)
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
@@ -141,17 +149,126 @@ class Browser:
         """What stands in the console since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
-    def shot(self, path, full=True):
-        """A picture of the whole page."""
-        import base64
-        size = self.cdp("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
-        arguments = {"format": "png", "captureBeyondViewport": full} | ({"clip": clip} if full else {})
-        pathlib.Path(path).write_bytes(base64.b64decode(self.cdp("Page.captureScreenshot", **arguments)["data"]))
+    def requests(self):
+        """Where requests went since the last call."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        return [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+
+    def drain(self):
+        self.complaints()
+        self.requests()
+
+    def shot(self, path, width, height=None):
+        """A picture of the page: the whole of it, in a window as high as that, unless a height is given."""
+        self.size(width, height or self.run("return document.documentElement.scrollHeight"))
+        pathlib.Path(path).write_bytes(base64.b64decode(self.cdp("Page.captureScreenshot", format="png")["data"]))
 
     def close(self):
         self.driver.quit()
 
 
-if __name__ == "__main__":
-    sys.exit("bed.py is used by run.py")
+class Site:
+    """One server with the world in it and one browser, for all tests of a run."""
+
+    def __init__(self):
+        self.server = Server().start()
+        try:
+            client = Client(self.server.url, WRITE)
+            self.histories = world.upload(client)
+            client.close()
+            self.reader = Client(self.server.url, READ)
+            self.truth = {person: Truth(self.histories, person) for person in (world.ANNA, world.BEN)}
+            self.browser = Browser()
+        except BaseException:
+            self.server.close()
+            raise
+
+
+_site = None
+
+
+def site():
+    global _site
+    if _site is None:
+        _site = Site()
+    return _site
+
+
+def close():
+    if _site is not None:
+        _site.browser.close()
+        _site.server.close()
+
+
+class PageCase(unittest.TestCase):
+    """A test that looks at the page. What the browser complains of, and a request to anybody else, fails it."""
+
+    def setUp(self):
+        self.site = site()
+        self.browser = self.site.browser
+        self.run_script, self.call = self.browser.run, self.browser.call
+        # What stands in the console rightly, by a part of it.
+        self.expected_complaints = []
+        self.allowed = [self.site.server.url]
+        self.browser.theme("light")
+        self.browser.size(1440)
+        self.browser.drain()
+
+    def tearDown(self):
+        complaints = [text for text in self.browser.complaints() if not any(part in text for part in self.expected_complaints)]
+        self.assertEqual(complaints, [], "the console")
+        strangers = [url for url in self.browser.requests()
+                     if not url.startswith((*self.allowed, "data:", "about:", "blob:", "chrome"))]
+        self.assertEqual(strangers, [], "requests to somebody else")
+
+    def open(self, place="", token=READ, server=None):
+        """Loads the page anew, signed in unless `token` is None, and waits until it shows something."""
+        url = (server or self.site.server).url
+        driver = self.browser.driver
+        driver.get(url + "dashboard/icon.svg")
+        self.run_script("sessionStorage.clear(); localStorage.clear(); if (arguments[0]) sessionStorage.setItem('bandferry.token', arguments[0])", token)
+        driver.get(url + place)
+        self.shown()
+
+    def shown(self):
+        wait(lambda: self.run_script("""
+            const find = (id) => document.getElementById(id);
+            return find("signin") && (!find("signin").hidden || !find("banner").hidden
+                || (performance.getEntriesByName("bandferry-shown").length > 0 && !find("view").hasAttribute("aria-busy")))"""),
+             "the page to show something")
+
+    def go(self, place):
+        """Changes the place as a link would."""
+        self.run_script("location.hash = arguments[0]", place)
+        time.sleep(0.05)
+        self.shown()
+
+    def text(self, selector):
+        """The text of the first such element, as it is read."""
+        return self.run_script(
+            "const node = document.querySelector(arguments[0]); return node ? node.innerText.replace(/\\s+/g, ' ').trim() : null", selector)
+
+    def texts(self, selector):
+        return self.run_script(
+            "return [...document.querySelectorAll(arguments[0])].map((node) => node.innerText.replace(/\\s+/g, ' ').trim())", selector)
+
+    def rows(self, table):
+        """The cells of a table of numbers, row by row, whether it is open or not."""
+        return self.run_script(
+            "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].map((row) => [...row.cells].map((cell) => cell.textContent))",
+            f"table-{table}")
+
+    def facts(self, panel):
+        return dict(self.run_script(
+            "return [...document.querySelectorAll(`${arguments[0]} .facts > div`)].map((fact) => [...fact.children].map((part) => part.textContent))",
+            panel))
+
+    def press(self, *keys):
+        from selenium.webdriver.common.action_chains import ActionChains
+        chain = ActionChains(self.browser.driver)
+        for key in keys:
+            chain.send_keys(key)
+        chain.perform()
+
+    def click(self, selector):
+        self.browser.driver.find_element("css selector", selector).click()

@@ -37,12 +37,12 @@ function card({ device, gaps, isMine }, zone, { account, formats, now }) {
     const moment = (value) => (value === null ? "not known" : [formats.moment(value, zone), ", ", since(value, now)]);
     const id = `band-${device_id.replace(/[^A-Za-z0-9_-]/g, "-")}`;
     return el(`article.panel.band${isMine ? ".mine" : ""}`, { "aria-labelledby": id, "data-device": device_id },
-        el("div.band-head", el("h2", { id }, bandName(device_id)), battery(status?.battery_percent ?? null)),
+        el("div.band-head", el("h2", { id }, bandName(device_id)), status && battery(status.battery_percent ?? null)),
         status === null ? el("p.quiet", "No gateway has reported this band yet.") : null,
         el("dl.rows",
-            row("Last contact", moment(contact)), row("Newest at the gateway", moment(instant(status?.newest_recorded_at))),
-            row("Newest here", moment(instant(last_recorded_at))), row("Upload", lag(device, formats)),
-            row("Firmware", status?.firmware ?? "not known"),
+            status && [row("Last contact", moment(contact)), row("Newest at the gateway", moment(instant(status.newest_recorded_at)))],
+            row("Newest here", moment(instant(last_recorded_at))),
+            status && [row("Upload", lag(device, formats)), row("Firmware", status.firmware ?? "not known")],
             row("Worn by", wearers.length > 0 ? wearers.join(", ") : "nobody who is known"),
             row("Records here", formats.number(Object.values(counts).reduce((sum, count) => sum + count, 0)))),
         gaps === null ? el("p.quiet", "Choose this band above to see its gaps.") : gapPart(gaps, formats, zone));
@@ -60,7 +60,6 @@ function battery(percent) {
 
 /** How far the server is behind the gateway, as the gateway last said. */
 function lag({ status, last_recorded_at }, formats) {
-    if (!status) return "not known";
     const { unsent } = status;
     const [there, here] = [instant(status.newest_recorded_at), instant(last_recorded_at)];
     const behind = there !== null && here !== null && there - here >= MINUTE ? `, ${length(there - here)} behind the gateway` : "";

@@ -115,7 +115,7 @@ const hourName = (hour, { minutes_in_day }, formats, zone) => {
 
 function panel({ kind, name, total, ...rest }) {
     return el(`section.panel.${kind}`,
-        el("div.trend-head", el("h2", el(`span.mark.${kind}`, { "aria-hidden": "true" }), name), el("p.key-figure", total)), chart(rest));
+        el("div.trend-head", el("h2", el(`span.mark.${kind}`, { "aria-hidden": "true" }), name), el("p.key-figure", total)), chart({ ...rest, isTitled: false }));
 }
 
 function heart({ days, hours, heart: { list }, zone }, axis, { formats }) {
@@ -125,7 +125,7 @@ function heart({ days, hours, heart: { list }, zone }, axis, { formats }) {
     return panel({
         kind: "heart", name: "Heart rate", total, title: "Heart rate through the day", height: "tall",
         plot: list.some((sample) => counts(sample) || sample.time_uncertain) ? plots.samples(curves(list, axis.gaps, 1), axis, formats, {
-            colour: "heart", unit: "bpm", digits: 0, axis: { low: 40, high: 120 },
+            colour: "heart", unit: "bpm", digits: 0, axis: { low: 40, high: 120, step: 20 },
         }) : null,
         legend: [["heart-line", "heart rate"], ...(uncertain ? [["ring", "time not certain"]] : []), ...gapKey(axis)],
         empty: "No heart rate on this day.",

@@ -52,6 +52,15 @@ export function dayNote(day, { gaps, today }) {
     ].filter(Boolean).join(", ");
 }
 
+/** Days of which nothing is known to be missing: not the one that goes on, and none with a gap within or `before` it. */
+export function whole(days, { gaps, today, before = 0 }) {
+    return days.filter((day) => {
+        const start = instant(day.start);
+        return day.count > 0 && day.local_date !== today
+            && !gaps.some((gap) => within(gap, start - before, start + day.minutes_in_day * MINUTE) !== null);
+    });
+}
+
 export const isFrozen = (day) => Boolean(day.frozen);
 
 export const asleep = ({ minutes }) => minutes.light + minutes.deep + minutes.rem;

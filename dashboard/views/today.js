@@ -5,7 +5,7 @@ import { bandName, counted, duration } from "../format.js";
 import { bestStretches, sleeps, stageNames } from "../nights.js";
 import * as plots from "../plots.js";
 import { HOUR, MINUTE, civilDate, instant } from "../time.js";
-import { asleep, gapsInTime, heading, mean, since } from "./parts.js";
+import { asleep, coverage, gapsInDays, gapsInTime, heading, mean, since, whole } from "./parts.js";
 
 export const title = "Today";
 export const refreshes = true;
@@ -67,7 +67,7 @@ function heartPanel({ heart, days, heartHours, zone }, day, context) {
     const some = today.count > 0;
     return el("section.panel.heart",
         reading({
-            label: "Heart rate", sign: "heart", unit: "bpm", value: heart && formats.number(heart.value),
+            label: "Heart rate", sign: "heart", parts: heart && [formats.number(heart.value), "bpm"],
             note: heart && when(heart, zone.name, context), none: "No heart rate in the last 30 days",
         }),
         facts([
@@ -89,19 +89,19 @@ function heartPanel({ heart, days, heartHours, zone }, day, context) {
         }));
 }
 
-function stepPanel({ days, stepHours, zone }, day, { formats }) {
+function stepPanel({ days, date, gaps, stepHours, zone }, day, { formats }) {
     const today = days.steps.at(-1);
     const some = today.count > 0;
     const yesterday = days.steps.at(-2);
-    const week = mean(days.steps.slice(-8, -1).filter(({ count }) => count > 0).map(({ sum }) => sum));
+    const week = mean(whole(days.steps.slice(-8), { gaps, today: date }).map(({ sum }) => sum));
     return el("section.panel.steps",
         reading({
-            label: "Steps", sign: "steps", unit: "steps", value: some ? formats.number(today.sum) : null, note: "so far today",
+            label: "Steps", sign: "steps", parts: some ? [formats.number(today.sum), "steps"] : null, note: some ? "so far today" : null,
             none: "No steps have arrived today",
         }),
         facts([
             ["Yesterday", yesterday.count > 0 ? formats.number(yesterday.sum) : "no data"],
-            ["Mean of the 7 days before", week === null ? "no data" : formats.number(week)],
+            ["Mean of the last week’s whole days", week === null ? "no data" : formats.number(week)],
         ]),
         chart({
             title: "Steps by hour", height: "short", plot: some ? plots.stepHours(stepHours, day, formats) : null, legend: gapKey(day),
@@ -123,7 +123,7 @@ function mostSteps(hours, formats, zone) {
 function nightPanel({ night, date, zone, gaps }, { formats, now }) {
     if (!night) {
         return el("section.panel.night", reading({
-            label: "Sleep", sign: "sleep", value: null, none: "No night in the last 30 days",
+            label: "Sleep", sign: "sleep", parts: null, none: "No night in the last 30 days",
         }));
     }
     const { day, sleeps: list } = night;
@@ -134,7 +134,7 @@ function nightPanel({ night, date, zone, gaps }, { formats, now }) {
     const spans = list.map(({ start, end }) => formats.span(start, end, zone.name)).join(", and ");
     return el("section.panel.night",
         reading({
-            label: which, sign: "sleep", value: duration(asleep(day)), unit: "asleep",
+            label: which, sign: "sleep", parts: [...duration(asleep(day)).split(" ").slice(0, -1), `${duration(asleep(day)).split(" ").at(-1)} asleep`],
             note: last ? `${formats.clock(last.start, zone.name)} to ${formats.clock(last.end, zone.name)}` : formats.weekday(day.local_date),
             none: "",
         }),
@@ -152,23 +152,32 @@ function nightPanel({ night, date, zone, gaps }, { formats, now }) {
         }));
 }
 
-function spo2Panel({ spo2, days, zone }, context) {
+function spo2Panel({ spo2, days, gaps, zone }, context) {
     const { formats } = context;
     const list = days.spo2;
     const today = list.at(-1);
     const part = (value) => formats.number(value / 10, 1);
-    const before = list.slice(-8, -1).filter(({ count }) => count > 0);
+    const week = list.slice(-7);
+    const drawn = gapsInDays(gaps, week);
     return el("section.panel.spo2",
         reading({
-            label: "SpO₂", sign: "spo2", unit: "%", value: spo2 && part(spo2.value), note: spo2 && when(spo2, zone.name, context),
+            label: "SpO₂", sign: "spo2", parts: spo2 && [part(spo2.value), "%"], note: spo2 && when(spo2, zone.name, context),
             none: "No SpO₂ in the last 30 days",
         }),
         facts([
             ["Range today", today.count > 0 ? `${part(today.min)} to ${part(today.max)} %` : "nothing yet"],
             ["Mean today", today.count > 0 ? `${part(today.mean)} %` : "nothing yet"],
-            ["Range of the 7 days before", before.length > 0
-                ? `${part(Math.min(...before.map(({ min }) => min)))} to ${part(Math.max(...before.map(({ max }) => max)))} %` : "no data"],
-        ]));
+        ]),
+        chart({
+            title: "SpO₂ of the last 7 days", height: "short", empty: "No SpO₂ in these days.",
+            plot: week.some(({ count }) => count > 0) ? plots.spo2Days(week, drawn, formats) : null,
+            legend: [["spo2-soft", "lowest to highest"], ["spo2-line", "mean"], ...gapKey({ gaps: drawn })], summary: coverage(week),
+            numbers: {
+                columns: ["Day", "Lowest", "Mean", "Highest"],
+                rows: week.toReversed().map((day) => [formats.weekday(day.local_date), ...(day.count > 0
+                    ? [`${part(day.min)} %`, `${part(day.mean)} %`, `${part(day.max)} %`] : ["no data", "", ""])]),
+            },
+        }));
 }
 
 function bandPanel({ bands }, { now }) {

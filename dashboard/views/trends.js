@@ -1,12 +1,12 @@
 import { el } from "../dom.js";
 import { allBuckets, extent, gapsOf, lastDays, zoneFor, zonesOf } from "../data.js";
 import { chart, gapList } from "../figures.js";
-import { duration } from "../format.js";
+import { counted, duration } from "../format.js";
 import { stageNames } from "../nights.js";
 import * as plots from "../plots.js";
 import { address, spans } from "../state.js";
-import { civilDate } from "../time.js";
-import { asleep, coverage, dayNote, gapsInDays, heading, isFrozen, mean } from "./parts.js";
+import { HOUR, civilDate } from "../time.js";
+import { asleep, coverage, dayNote, gapsInDays, heading, isFrozen, mean, whole } from "./parts.js";
 
 export const title = "Trends";
 
@@ -49,9 +49,9 @@ function panel({ kind, name, days, gaps, today, formats, plot, legend, key, colu
     return el(`section.panel.${kind}`,
         el("div.trend-head", el("h2", el(`span.mark.${kind}`, { "aria-hidden": "true" }), name), el("p.key-figure", some ? key(filled) : "No data")),
         chart({
-            title: `${name} by day`, height: "medium", plot: some ? plot(days, drawn) : null,
+            title: `${name} by day`, isTitled: false, height: "medium", plot: some ? plot(days, drawn) : null,
             empty: `No ${name.toLowerCase()} in these days.`, legend: drawn.length > 0 ? [...legend, ["hatched", "gap"]] : legend,
-            summary: `${coverage(days)}${some ? ` ${key(filled)}.` : ""}${drawn.length > 0 ? ` ${drawn.length === 1 ? "One gap lies" : `${drawn.length} gaps lie`} in these days.` : ""}`,
+            spoken: some ? `${key(filled)}.` : "", summary: `${coverage(days)}${drawn.length > 0 ? ` ${drawn.length === 1 ? "One gap lies" : `${drawn.length} gaps lie`} in these days.` : ""}`,
             numbers: {
                 columns: ["Day", ...columns, "Note"],
                 rows: days.toReversed().map((day) => [
@@ -77,24 +77,27 @@ function heart({ days, ...rest }, { formats }) {
 }
 
 function steps({ days, today, ...rest }, { formats }) {
-    const complete = days.steps.filter(({ count, local_date }) => count > 0 && local_date !== today);
+    const complete = whole(days.steps, { gaps: rest.gaps, today });
     const average = mean(complete.map(({ sum }) => sum));
     const index = days.steps.findIndex(({ local_date }) => local_date === today);
     return panel({
         ...rest, today, formats, kind: "steps", name: "Steps", days: days.steps,
         plot: (list, gaps) => plots.stepDays(list, gaps, formats, { mean: average, today: index }),
         legend: [["steps", "steps"], ["steps-soft", "today so far"], ["mean-line", "mean of whole days"]],
-        key: () => (average === null ? "Only today has data" : `${formats.number(average)} a day on average`),
+        key: () => (average === null ? "No whole day has data" : `${formats.number(average)} a day, mean of ${counted(complete.length, "whole day")}`),
         columns: ["Steps"], row: (day) => [formats.number(day.sum)],
     });
 }
 
-function sleep({ days, ...rest }, { formats }) {
+function sleep({ days, today, ...rest }, { formats }) {
+    // A night begins on the day before; the one that ended today is whole.
+    const nights = whole(days.sleep_stage, { gaps: rest.gaps, today: null, before: 12 * HOUR });
     return panel({
-        ...rest, formats, kind: "sleep", name: "Sleep", days: days.sleep_stage,
+        ...rest, today, formats, kind: "sleep", name: "Sleep", days: days.sleep_stage,
         plot: (list, gaps) => plots.sleepDays(list, gaps, formats, duration),
-        legend: ["deep", "rem", "light", "awake"].map((stage) => [stage, stageNames[stage].toLowerCase()]),
-        key: (filled) => `${duration(mean(filled.map(asleep)))} asleep on average`,
+        legend: ["deep", "rem", "light", "awake"].map((stage) => [stage, stage === "rem" ? "REM" : stageNames[stage].toLowerCase()]),
+        key: () => (nights.length === 0 ? "No whole night has data"
+            : `${duration(mean(nights.map(asleep)))} asleep, mean of ${counted(nights.length, "whole night")}`),
         columns: ["Asleep", "Deep", "REM", "Light", "Awake", "Out of bed"],
         row: (day) => [duration(asleep(day)), ...["deep", "rem", "light", "awake", "out_of_bed"].map((stage) => duration(day.minutes[stage]))],
     });
