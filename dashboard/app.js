@@ -18,9 +18,11 @@ const views = { today, trends, intraday, bands };
 const find = (id) => document.getElementById(id);
 const formats = new Formats(navigator.language);
 const refreshAfter = 60_000;
+/** Who wears what changes rarely. */
+const accountAfter = 10 * 60_000;
 const slowAfter = 3_000;
 
-/** Set while somebody is signed in: `{ api, account, subjects }`; the last two are null until they are known. */
+/** Set while somebody is signed in: `{ api, account, subjects, readAt }`; all but the first are null until they are known. */
 let signedIn = null;
 /** What is shown, or on its way: `{ place, data, shownAt }`. */
 let shown = null;
@@ -39,10 +41,18 @@ async function enter(token) {
 }
 
 function begin(api, account) {
-    signedIn = { api, account, subjects: account && subjects(account.persons, account.devices) };
+    signedIn = { api, account: null, subjects: null, readAt: null };
+    if (account) know(account);
     signin.hide();
-    fillSubjects();
     route();
+}
+
+/** Takes in who and what there is. */
+function know(account) {
+    const list = subjects(account.persons, account.devices);
+    const isNew = JSON.stringify(list) !== JSON.stringify(signedIn.subjects);
+    Object.assign(signedIn, { account, subjects: list, readAt: now() });
+    if (isNew) fillSubjects();
 }
 
 function leave(reason) {
@@ -64,9 +74,11 @@ function fillSubjects() {
         const some = list.filter((subject) => subject.kind === kind);
         return some.length > 0 ? el("optgroup", { label }, some.map((subject) => el("option", { value: `${kind}:${subject.id}` }, text(subject)))) : null;
     };
+    const chosen = find("subject").value;
     find("subject").replaceChildren(...[
         group("People", "person", ({ name }) => name), group("Bands", "band", ({ id }) => bandName(id)),
     ].filter(Boolean));
+    find("subject").value = chosen;
     find("subject").disabled = list.length === 0;
 }
 
@@ -74,7 +86,7 @@ function fillSubjects() {
 
 const go = (hash) => { location.hash = hash; };
 
-function route() {
+function route(options = {}) {
     if (!signedIn) return;
     const place = parse(location.hash);
     const list = signedIn.subjects;
@@ -91,7 +103,7 @@ function route() {
         if (view === place.view) link.setAttribute("aria-current", "page");
         else link.removeAttribute("aria-current");
     }
-    show(place);
+    show(place, options);
 }
 
 /** Loads and shows a place. `quiet`: nobody asked for it, so nothing moves unless something is new. */
@@ -109,10 +121,12 @@ async function show(place, { quiet = false } = {}) {
     find("view").setAttribute("aria-busy", "true");
     const slow = setTimeout(() => state("Still waiting for the server…", true), slowAfter);
     try {
-        if (!signedIn.account) {
+        if (!signedIn.account || now() - signedIn.readAt >= accountAfter) {
             const account = await readAccount(signedIn.api, signal);
             signal.throwIfAborted();
-            return begin(signedIn.api, account);
+            know(account);
+            // Only now is it known whether there is whom the address names.
+            return route({ quiet });
         }
         const subject = signedIn.subjects.find((one) => same(one, place.subject));
         const context = { api: signedIn.api, account: signedIn.account, subject, place, formats, now: now(), signal, go };
@@ -202,7 +216,9 @@ function banner(text, details = "") {
 }
 
 function again() {
-    if (shown) show(shown.place);
+    if (!shown) return;
+    signedIn.readAt = null;
+    show(shown.place);
 }
 
 const state = (text, say = false) => {
@@ -247,7 +263,7 @@ function start() {
         const [, kind, id] = /^([a-z]+):(.*)$/s.exec(target.value);
         go(address({ ...parse(location.hash), subject: { kind, id } }));
     });
-    addEventListener("hashchange", route);
+    addEventListener("hashchange", () => route());
     addEventListener("keydown", pressed);
     addEventListener("online", again);
     document.addEventListener("visibilitychange", tick);

@@ -22,17 +22,6 @@ export async function account(api, signal) {
     return { persons: people.persons, devices: bands.devices };
 }
 
-/** The zones that a person lives by, in order; empty for a band and for one of whom nothing is known. */
-export async function zonesOf(api, subject, signal) {
-    if (subject.kind !== "person") return [];
-    try {
-        return (await api.get(`persons/${encodeURIComponent(subject.id)}`, {}, signal)).zones ?? [];
-    } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return [];
-        throw error;
-    }
-}
-
 /** The zone to count days in at an instant, and where it is from: `person`, `browser`, or `unknown` to this browser. */
 export function zoneFor(zones, value) {
     const own = zoneAt(zones, value);

@@ -34,9 +34,9 @@ export const same = (one, other) => one?.kind === other?.kind && one?.id === oth
 /** The subjects to choose from; people before bands. */
 export function subjects(persons, devices) {
     return [
-        ...persons.map(({ person, label, devices }) => ({
-            kind: "person", id: person, name: label || person, devices: devices ?? [],
+        ...persons.map(({ person, label, zones, devices }) => ({
+            kind: "person", id: person, name: label || person, zones: zones ?? [], devices: devices ?? [],
         })),
-        ...devices.map(({ device_id }) => ({ kind: "band", id: device_id, name: device_id, devices: [device_id] })),
+        ...devices.map(({ device_id }) => ({ kind: "band", id: device_id, name: device_id, zones: [], devices: [device_id] })),
     ];
 }

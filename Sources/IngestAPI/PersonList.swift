@@ -10,12 +10,16 @@ public struct PersonEntry: Codable, Equatable, Sendable {
     public var person: String
     /// Nil = none was put.
     public var label: String?
+    /// As in the person's record; empty when none was put.
+    public var zones: [PersonRecord.Zone]
     /// Devices that have, or had, samples of this person; in the order of their ids.
     public var devices: [String]
 
-    public init(person: String, label: String? = nil, devices: [String] = []) {
+    public init(person: String, label: String? = nil, zones: [PersonRecord.Zone] = [], devices: [String] = [])
+    {
         self.person = person
         self.label = label
+        self.zones = zones
         self.devices = devices
     }
 
@@ -23,6 +27,7 @@ public struct PersonEntry: Codable, Equatable, Sendable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(person, forKey: .person)
         try container.encode(label, forKey: .label)
+        try container.encode(zones, forKey: .zones)
         try container.encode(devices, forKey: .devices)
     }
 }

@@ -14,7 +14,8 @@ extension SQLiteIngestStorage {
             return try rows.map { id, name, record in
                 let record: PersonRecord? = try record.map { try APIJSON.decode(from: Array($0.utf8)) }
                 return PersonEntry(
-                    person: name, label: record?.label, devices: try names.devices(person: id).map(\.name))
+                    person: name, label: record?.label, zones: record?.zones ?? [],
+                    devices: try names.devices(person: id).map(\.name))
             }
         }
     }

@@ -223,7 +223,9 @@ import Testing
                 try await server.client(token).get("/v1/persons").read(PersonList.self).persons
             }
             #expect(try await list().isEmpty)
-            _ = try await client.put("/v1/persons/q", #"{"label":"bed 4","zones":[]}"#)
+            let zone = PersonRecord.Zone(zone: "Asia/Kolkata", from: APITime(milliseconds: 0))
+            _ = try await client.send(
+                .put, "/v1/persons/q", APIJSON.encode(PersonRecord(label: "bed 4", zones: [zone])))
             _ = try await client.put("/v1/persons/none", #"{"zones":[]}"#)
             _ = try await client.store(batch([sample(1, person: .assigned("q"))], device: "e"))
             _ = try await client.store(
@@ -234,7 +236,7 @@ import Testing
             #expect(
                 try await list() == [
                     PersonEntry(person: "b", devices: ["d"]), PersonEntry(person: "none"),
-                    PersonEntry(person: "q", label: "bed 4", devices: ["d", "e"]),
+                    PersonEntry(person: "q", label: "bed 4", zones: [zone], devices: ["d", "e"]),
                 ])
             #expect(try await list("gateway-b") == [PersonEntry(person: "other")])
             let text = try await client.get("/v1/persons").text

@@ -140,6 +140,11 @@ def short(value):
     return number(value, 0 if value == int(value) else 1)
 
 
+def spo2(value):
+    """Of tenths of a percent, with one decimal."""
+    return str((decimal.Decimal(str(value)) / 10).quantize(decimal.Decimal("0.1"), decimal.ROUND_HALF_UP))
+
+
 def duration(minutes):
     whole = int(decimal.Decimal(str(minutes)).quantize(decimal.Decimal(1), decimal.ROUND_HALF_UP))
     return f"{whole // 60} h {whole % 60} min" if whole >= 60 else f"{whole} min"

@@ -3,9 +3,8 @@
 import zoneinfo
 
 import world
-from bed import WRITE, PageCase, wait
-from expected import clock, dates, duration, moment, number, short, weekday
-from history import Client
+from bed import PageCase, wait
+from expected import clock, dates, duration, moment, number, short, spo2, weekday
 
 BERLIN, LONDON = zoneinfo.ZoneInfo("Europe/Berlin"), zoneinfo.ZoneInfo("Europe/London")
 ANNA, BEN = f"person={world.ANNA}", f"person={world.BEN}"
@@ -39,7 +38,7 @@ class TodayTests(PageCase):
         self.open(f"#/today?{ANNA}")
 
     def test_the_day_is_that_of_the_persons_zone_and_says_so(self):
-        self.assertEqual(self.text("h1"), "Anna Bell")
+        self.assertEqual(self.text("#view h1"), "Anna Bell")
         self.assertEqual(self.text(".when"), "Monday, 3 November 2025")
         self.assertEqual(self.text(".zone"), "Times and days are Anna Bell’s: Europe/Berlin (UTC+01:00).")
         self.assertEqual(self.browser.driver.title, "Anna Bell, today · Bandferry")
@@ -87,13 +86,14 @@ class TodayTests(PageCase):
 
     def test_spo2(self):
         sample, day = self.truth.latest("spo2"), self.truth.day("spo2", TODAY)
-        self.assertEqual(self.text(".spo2 .value"), f"{sample['value'] / 10:.1f} %")
+        self.assertEqual(self.text(".spo2 .value"), f"{spo2(sample['value'])} %")
         self.assertEqual(self.facts(".spo2"), {
-            "Range today": f"{day['min'] / 10:.1f} to {day['max'] / 10:.1f} %", "Mean today": f"{day['mean'] / 10:.1f} %"})
+            "Range today": f"{spo2(day['min'])} to {spo2(day['max'])} %", "Mean today": f"{spo2(day['mean'])} %"})
 
     def test_gaps_are_named_and_drawn(self):
         self.assertEqual(self.texts(".gaps li p:first-child"), [
             "No data from 28 Oct 22:28 to 29 Oct 04:00: another gateway or an app read it and let the band erase it.", NOON_GAP])
+        self.expected_complaints = ["willReadFrequently"]
         self.assertTrue(all(self.drawn_gaps()))
 
     def drawn_gaps(self):
@@ -118,14 +118,14 @@ class TodayTests(PageCase):
 
     def test_of_a_band_everything_is_shown_that_it_sent(self):
         self.go(f"#/today?band={world.SECOND}")
-        self.assertEqual(self.text("h1"), "Band F0:F1:F2:F3:F4:F1")
+        self.assertEqual(self.text("#view h1"), "Band F0:F1:F2:F3:F4:F1")
         self.assertIn("A band has no zone of its own", self.text(".zone"))
         self.assertEqual(self.text(".heart .value"), f"{self.truth.latest('heart_rate')['value']} bpm")
 
     def test_of_whom_nothing_is_known_nothing_is_made_up(self):
         self.go(f"#/today?person={world.MARKUP}")
         # A label is a text, whatever it looks like.
-        self.assertEqual(self.text("h1"), "<img src=x onerror=alert(1)>")
+        self.assertEqual(self.text("#view h1"), "<img src=x onerror=alert(1)>")
         self.assertEqual(self.run_script("return document.querySelectorAll('#view img').length"), 0)
         self.assertEqual(self.text(".heart .value"), "No heart rate in the last 30 days")
         self.assertEqual(self.text(".steps .value"), "No steps have arrived today")
@@ -143,7 +143,7 @@ class TrendTests(PageCase):
             "steps-by-day": ("steps", lambda day: [number(day["sum"])]),
             "sleep-by-day": ("sleep_stage", lambda day: [duration(sum(day["minutes"][stage] for stage in ("light", "deep", "rem"))),
                                                          *(duration(day["minutes"][stage]) for stage in ("deep", "rem", "light", "awake", "out_of_bed"))]),
-            "spo-by-day": ("spo2", lambda day: [f"{day[key] / 10:.1f} %" for key in ("min", "mean", "max")] + [number(day["count"])]),
+            "spo-by-day": ("spo2", lambda day: [f"{spo2(day[key])} %" for key in ("min", "mean", "max")] + [number(day["count"])]),
         }
         for table, (kind, cells) in columns.items():
             rows = self.rows(table)
@@ -219,8 +219,8 @@ class OneDayTests(PageCase):
         gaps = self.run_script("return Chart.getChart(document.querySelector('.heart canvas')).config.options.plugins.underlay.gaps")
         self.assertEqual([(gap["start"], gap["end"], gap["label"]) for gap in gaps], [(start, end, "gap")])
         self.assertEqual(self.texts(".gaps li p:first-child"), [NOON_GAP])
-        spo2 = self.site.truth[world.ANNA].of("spo2", TODAY)
-        self.assertEqual([y for _, y in self.points("spo2")[0] if y is not None], [sample["value"] / 10 for sample in spo2])
+        parts = self.site.truth[world.ANNA].of("spo2", TODAY)
+        self.assertEqual([y for _, y in self.points("spo2")[0] if y is not None], [sample["value"] / 10 for sample in parts])
 
     def test_what_does_not_count_is_said(self):
         self.open(f"#/intraday?{ANNA}&date=2025-11-02")
@@ -280,7 +280,7 @@ class BandTests(PageCase):
 
     def test_what_is_known_of_each_band(self):
         self.open(f"#/bands?{ANNA}")
-        self.assertEqual(self.text(".when"), "3 bands of this account, 2 with data of Anna Bell")
+        self.assertEqual(self.text(".when"), "4 bands of this account, 2 with data of Anna Bell")
         first, second = self.site.histories
         newest = first.samples[-1]["recorded_at"]
         card, text = self.card(world.FIRST)
@@ -299,15 +299,6 @@ class BandTests(PageCase):
         self.assertEqual(card["Worn by"], "nobody who is known")
 
     def test_how_far_the_server_is_behind(self):
-        device = "band_AABBCCDDEEFF"
-        writer = Client(self.site.server.url, WRITE)
-        writer.request("PUT", f"/v1/devices/{device}/status", {
-            "last_contact": "2025-11-03T14:20:00Z", "battery_percent": 50, "firmware": None, "newest_seq": 10, "newest_recorded_at": "2025-11-03T14:00:00Z",
-            "unsent": 1})
-        batch = {"device_id": device, "ring": "000000ff", "sync_id": "late", "sample_count": 1, "samples": [
-            {"type": "steps", "seq": 9, "value": 1, "recorded_at": "2025-11-03T11:45:00Z", "tz_offset_min": 0, "band_time_ms": 0, "clock_id": 1, "flags": 1}]}
-        writer.request("POST", "/v1/samples:batch", batch)
-        writer.close()
         self.open(f"#/bands?{ANNA}")
-        self.assertEqual(self.card(device)[0]["Upload"], "1 record waits at the gateway, 2 h 15 min behind the gateway")
-        self.assertEqual(self.card(device)[0]["Firmware"], "not known")
+        self.assertEqual(self.card(world.LATE)[0]["Upload"], "1 record waits at the gateway, 2 h 15 min behind the gateway")
+        self.assertEqual(self.card(world.LATE)[0]["Firmware"], "not known")

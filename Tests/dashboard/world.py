@@ -20,6 +20,8 @@ BEGIN = at("2025-10-03 22:00")
 ANNA_ZONE, BROWSER_ZONE = "Europe/Berlin", "Europe/London"
 ANNA, BEN, MARKUP = "p_anna", "p_ben", "p_markup"
 FIRST, SECOND = "band_F0F1F2F3F4F0", "band_F0F1F2F3F4F1"
+# Of this one the server has less than its gateway.
+LATE = "band_AABBCCDDEEFF"
 # Anna wears the first band until they swap, Ben the second.
 SWAP = at("2025-10-20 10:00")
 
@@ -73,6 +75,12 @@ def upload(client):
     client.request("PUT", f"/v1/devices/{FIRST}/status", first.status(at("2025-11-03 14:15"), 14, "2.4.1", unsent=47))
     report = second.status(at("2025-11-03 11:21"), 78, "2.4.1")
     client.request("PUT", f"/v1/devices/{SECOND}/status", report)
+    client.request("PUT", f"/v1/devices/{LATE}/status", {
+        "last_contact": "2025-11-03T14:20:00Z", "battery_percent": 50, "firmware": None, "newest_seq": 10,
+        "newest_recorded_at": "2025-11-03T14:00:00Z", "unsent": 1})
+    client.request("POST", "/v1/samples:batch", {"device_id": LATE, "ring": "000000ff", "sync_id": "late", "sample_count": 1, "samples": [
+        {"type": "steps", "seq": 9, "value": 1, "recorded_at": "2025-11-03T11:45:00Z", "tz_offset_min": 0, "band_time_ms": 0,
+         "clock_id": 1, "flags": WORN}]})
     # A band of which nothing is known but that a lease was asked for it.
     client.request("PUT", "/v1/devices/spare/lease", {"gateway_id": "g", "ttl_s": 60})
     return known

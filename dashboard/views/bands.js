@@ -1,5 +1,5 @@
 import { el } from "../dom.js";
-import { zoneFor, zonesOf } from "../data.js";
+import { zoneFor } from "../data.js";
 import { bandName, counted, length } from "../format.js";
 import { sentence, size } from "../gaps.js";
 import { MINUTE, instant } from "../time.js";
@@ -12,12 +12,12 @@ export const refreshes = true;
 const most = 24;
 
 export async function load({ api, subject, now, signal }) {
-    const [zones, { devices }] = await Promise.all([zonesOf(api, subject, signal), api.get("devices", {}, signal)]);
+    const { devices } = await api.get("devices", {}, signal);
     const isMine = ({ device_id }) => subject.devices.includes(device_id);
     const list = [...devices.filter(isMine), ...devices.filter((device) => !isMine(device))];
     const gaps = await Promise.all(list.slice(0, most).map(
         async ({ device_id }) => (await api.get(`devices/${encodeURIComponent(device_id)}/gaps`, {}, signal)).gaps));
-    return { zone: zoneFor(zones, now), bands: list.map((device, index) => ({ device, gaps: gaps[index] ?? null, isMine: isMine(device) })) };
+    return { zone: zoneFor(subject.zones, now), bands: list.map((device, index) => ({ device, gaps: gaps[index] ?? null, isMine: isMine(device) })) };
 }
 
 export function render({ zone, bands }, context) {

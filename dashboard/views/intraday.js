@@ -1,5 +1,5 @@
 import { el } from "../dom.js";
-import { allBuckets, counts, gapsOf, samples, zoneFor, zonesOf } from "../data.js";
+import { allBuckets, counts, gapsOf, samples, zoneFor } from "../data.js";
 import { chart, gapList } from "../figures.js";
 import { bandName, counted, duration } from "../format.js";
 import { bestStretches, stageNames } from "../nights.js";
@@ -11,11 +11,10 @@ import { gapsInTime, heading } from "./parts.js";
 export const title = "One day";
 
 export async function load({ api, subject, account, place, now, signal }) {
-    const zones = await zonesOf(api, subject, signal);
-    const today = civilDate(now, zoneFor(zones, now).name);
+    const today = civilDate(now, zoneFor(subject.zones, now).name);
     const date = place.date ?? today;
     // The zone of that day, where somebody has moved since.
-    const zone = zoneFor(zones, Math.min(now, dateValue(date) + 12 * HOUR));
+    const zone = zoneFor(subject.zones, Math.min(now, dateValue(date) + 12 * HOUR));
     const query = { from: date, to: date, zone: zone.name };
     const [days, hours] = await Promise.all([
         allBuckets(api, subject, query, signal), allBuckets(api, subject, { ...query, bucket: "hour" }, signal),

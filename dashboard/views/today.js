@@ -1,5 +1,5 @@
 import { el } from "../dom.js";
-import { allBuckets, buckets, extent, gapsOf, lastDays, latest, recently, samples, zoneFor, zonesOf } from "../data.js";
+import { allBuckets, buckets, extent, gapsOf, lastDays, latest, recently, samples, zoneFor } from "../data.js";
 import { chart, facts, gapList, reading, stageBar } from "../figures.js";
 import { bandName, counted, duration } from "../format.js";
 import { bestStretches, sleeps, stageNames } from "../nights.js";
@@ -11,7 +11,7 @@ export const title = "Today";
 export const refreshes = true;
 
 export async function load({ api, subject, account, now, signal }) {
-    const zone = zoneFor(await zonesOf(api, subject, signal), now);
+    const zone = zoneFor(subject.zones, now);
     const date = civilDate(now, zone.name);
     const hourly = { from: date, to: date, bucket: "hour", zone: zone.name };
     const [days, heartHours, stepHours, gaps, bands] = await Promise.all([

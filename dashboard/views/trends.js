@@ -1,5 +1,5 @@
 import { el } from "../dom.js";
-import { allBuckets, extent, gapsOf, lastDays, zoneFor, zonesOf } from "../data.js";
+import { allBuckets, extent, gapsOf, lastDays, zoneFor } from "../data.js";
 import { chart, gapList } from "../figures.js";
 import { counted, duration } from "../format.js";
 import { stageNames } from "../nights.js";
@@ -11,7 +11,7 @@ import { asleep, coverage, dayNote, gapsInDays, heading, isFrozen, mean, whole }
 export const title = "Trends";
 
 export async function load({ api, subject, account, place, now, signal }) {
-    const zone = zoneFor(await zonesOf(api, subject, signal), now);
+    const zone = zoneFor(subject.zones, now);
     const today = civilDate(now, zone.name);
     const days = await allBuckets(api, subject, { ...lastDays(today, place.days), zone: zone.name }, signal);
     const { from, to } = extent(days.heart_rate);
