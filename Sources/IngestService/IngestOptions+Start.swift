@@ -14,6 +14,12 @@ extension IngestOptions {
         }
         let identity = try tls?.load()
         let tokens = try readTokens()
+        let page: Dashboard
+        do {
+            page = try Dashboard.read(dashboard, program: FileBytes.program)
+        } catch {
+            throw ExitFailure(status: 78, "dashboard: \(error)")
+        }
         let storage: DatabaseStorage
         do {
             storage = try await DatabaseStorage(store, retention: retention)
@@ -22,7 +28,10 @@ extension IngestOptions {
         }
         do throws(ExitFailure) {
             if tokens == nil { try await requireToken(in: storage) }
-            return try serve(storage, tokens: tokens ?? TokenTable(), identity: identity, report: report)
+            let server = try serve(
+                storage, tokens: tokens ?? TokenTable(), identity: identity, page: page.files, report: report)
+            for note in page.notes { report(.dashboard(note)) }
+            return server
         } catch {
             await storage.close()
             throw error
@@ -62,11 +71,11 @@ extension IngestOptions {
 
     private func serve(
         _ storage: DatabaseStorage, tokens: TokenTable, identity: TLSIdentity?,
-        report: @escaping @Sendable (ServiceEvent) -> Void
+        page: StaticFiles, report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(ExitFailure) -> IngestServer {
         let service = IngestService(
             storage: storage, tokens: tokens, tokenStorage: storage, requestsPerMinute: requestsPerMinute,
-            isBehindProxy: isBehindProxy, report: report)
+            isBehindProxy: isBehindProxy, dashboard: page, report: report)
         do {
             return try IngestServer(
                 service: service, storage: storage, address: listen, tls: identity, limits: limits)

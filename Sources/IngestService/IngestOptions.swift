@@ -17,6 +17,7 @@ public struct IngestOptions: Equatable, Sendable {
     public var maxConnectionsPerAddress: Int
     /// Clients are told apart by what the proxy says of them.
     public var isBehindProxy = false
+    public var dashboard = Dashboard.Places()
 
     static let defaultConnections = 16_384
     /// Of one IPv4 address or IPv6 /64: a thousand gateways behind one address hold one or two at a time.
@@ -27,7 +28,9 @@ public struct IngestOptions: Equatable, Sendable {
             arguments,
             options: [
                 "--listen", "--store", "--token-file", "--tls-certificate", "--tls-key",
-                "--requests-per-minute", "--max-connections", "--max-connections-per-address", "--retention-days",
+                "--requests-per-minute", "--max-connections", "--max-connections-per-address",
+                "--retention-days",
+                "--dashboard", "--chart-js",
             ], flags: ["--allow-plain-http", "--behind-proxy"])
         if let word = reader.words.first { throw UsageFailure("\(word) is not a command") }
         let address = try reader.required("--listen")
@@ -44,6 +47,8 @@ public struct IngestOptions: Equatable, Sendable {
         case (nil, _?): throw UsageFailure("--tls-certificate is missing")
         case (_?, nil): throw UsageFailure("--tls-key is missing")
         }
+        dashboard = Dashboard.Places(
+            directory: reader.optional("--dashboard"), chartFile: reader.optional("--chart-js"))
         allowsPlainHTTP = reader.isSet("--allow-plain-http")
         isBehindProxy = reader.isSet("--behind-proxy")
         requestsPerMinute = try reader.number("--requests-per-minute", from: 1)

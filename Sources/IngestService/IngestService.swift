@@ -12,6 +12,7 @@ public final class IngestService: Sendable {
     private let rates: Guarded<RateLimits<[UInt8]>>?
     private let refusals = Guarded(RefusalSummary())
     private let zones: ZoneDatabase
+    private let dashboard: StaticFiles
     private let report: @Sendable (ServiceEvent) -> Void
     let metrics = Metrics()
 
@@ -20,13 +21,14 @@ public final class IngestService: Sendable {
     public init(
         storage: any IngestStorage, tokens: TokenTable = TokenTable(),
         tokenStorage: (any TokenStorage)? = nil, requestsPerMinute: Int? = nil, isBehindProxy: Bool = false,
-        zones: ZoneDatabase = ZoneDatabase(),
+        zones: ZoneDatabase = ZoneDatabase(), dashboard: StaticFiles = .none,
         report: @escaping @Sendable (ServiceEvent) -> Void = { _ in }
     ) {
         self.storage = storage
         authenticator = Authenticator(file: tokens, storage: tokenStorage, isBehindProxy: isBehindProxy)
         rates = requestsPerMinute.map { Guarded(RateLimits(requestsPerMinute: $0)) }
         self.zones = zones
+        self.dashboard = dashboard
         self.report = report
     }
 
@@ -35,6 +37,7 @@ public final class IngestService: Sendable {
 
     /// Judges a request by its head, so that the body of one whom nobody knows is never kept.
     public func admit(_ head: ServerRequest) -> Admission {
+        if dashboard.response(to: head) != nil { return .admitted }
         if let route = try? Route(method: head.method, path: head.path), route.isPublic { return .admitted }
         switch authenticator.judge(head) {
         case .known: return .admitted
@@ -88,6 +91,10 @@ public final class IngestService: Sendable {
     }
 
     public func handle(_ request: ServerRequest) async -> ServerResponse {
+        if let page = dashboard.response(to: request) {
+            metrics.count(route: "dashboard", status: page.status)
+            return page
+        }
         var label = "unknown"
         let response: ServerResponse
         do {
@@ -188,6 +195,8 @@ public final class IngestService: Sendable {
             }
             return Answer.json(
                 try known(await storage.releaseLease(gateway: gateway, device: device, account: account)))
+        case .persons:
+            return Answer.json(PersonList(persons: try await storage.persons(account: account)))
         case .person(let person):
             guard let record = try await storage.person(person, account: account) else {
                 throw APIFailure(.notFound, "nothing was put for this person")
@@ -226,4 +235,5 @@ public enum ServiceEvent: Sendable, Equatable {
     case storageHealed
     /// So many requests had a wrong token, or none, since this was last said; at most once a minute.
     case authenticationFailures(Int)
+    case dashboard(DashboardNote)
 }

@@ -12,7 +12,8 @@ extension OptionReader {
     func retention() throws(UsageFailure) -> Retention {
         guard let days = try number("--retention-days", from: 0) else { return .standard }
         guard days == 0 || days >= Retention.fewestDays else {
-            throw UsageFailure("--retention-days \(days): not 0, for ever, nor \(Retention.fewestDays) or more")
+            throw UsageFailure(
+                "--retention-days \(days): not 0, for ever, nor \(Retention.fewestDays) or more")
         }
         return Retention(days: days == 0 ? nil : days)
     }

@@ -28,6 +28,8 @@ public protocol IngestStorage: Sendable {
         gateway: String, device: String, account: String
     ) async throws(StorageFailure) -> LeaseAnswer?
 
+    /// All persons of the account, in the order of their ids.
+    func persons(account: String) async throws(StorageFailure) -> [PersonEntry]
     func person(_ person: String, account: String) async throws(StorageFailure) -> PersonRecord?
     func putPerson(_ record: PersonRecord, person: String, account: String) async throws(StorageFailure)
 

@@ -45,6 +45,8 @@ extension Log {
         case .storageFailing(let failure):
             error(
                 "storage fails", [("kind", .text(failure.kind.rawValue)), ("reason", .text(failure.message))])
+        case .dashboard(let note):
+            warning("dashboard", [("reason", .text("\(note)"))])
         case .storageHealed:
             notice("storage works again")
         case .authenticationFailures(let count):

@@ -119,6 +119,12 @@ import Testing
                 "/nonexistent/x"
             ),
             (["--listen", "127.0.0.1:0", "--store", "NOISE", "--token-file", "TOKENS"], 65, "damaged"),
+            (
+                [
+                    "--listen", "127.0.0.1:0", "--store", "STORE", "--token-file", "TOKENS", "--dashboard",
+                    "/nonexistent",
+                ], 78, "/nonexistent/index.html"
+            ),
         ] as [([String], Int32, String)])
     func whatItCannotDoIsSaidWithAStatus(_ arguments: [String], _ status: Int32, _ text: String) throws {
         let (directory, store, tokens) = try files()

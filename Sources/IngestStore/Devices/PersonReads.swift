@@ -1,27 +1,5 @@
 import IngestAPI
 
-/// A person of an account, for lists.
-public struct PersonEntry: Codable, Equatable, Sendable {
-    public var person: String
-    /// Nil = no name was put.
-    public var label: String?
-
-    public init(person: String, label: String?) {
-        self.person = person
-        self.label = label
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case person, label
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(person, forKey: .person)
-        try container.encode(label, forKey: .label)
-    }
-}
-
 /// Persons, and the devices that they wore.
 struct PersonReads {
     let session: any SQLSession
@@ -45,7 +23,10 @@ struct PersonReads {
             let record: PersonRecord? = try row.optionalText(1).map { text throws(StorageFailure) in
                 try JSONColumn.value(text)
             }
-            return PersonEntry(person: try row.text(0), label: record?.label)
+            let person = try row.text(0)
+            return PersonEntry(
+                person: person, label: record?.label, zones: record?.zones ?? [],
+                devices: try devices(of: person, account: account).map(\.name))
         }
     }
 
