@@ -11,6 +11,7 @@ import yaml
 
 from bed import DEVICE, ROOT, ServerTest, sample
 
+HERE = pathlib.Path(__file__).resolve().parent
 DOCUMENT = ROOT / "docs" / "openapi.yaml"
 EXAMPLES = 25
 # Random unless it is given, so that many runs see more than one; the output has it.
@@ -34,10 +35,10 @@ class OpenAPI(ServerTest):
 
     def check_role(self, token):
         environment = {**os.environ, "SCHEMATHESIS_HOOKS": "openapi_hooks", "PYTHONDONTWRITEBYTECODE": "1",
-                       "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent)}
+                       "PYTHONPATH": str(HERE)}
         done = subprocess.run(
-            [str(pathlib.Path(sys.executable).with_name("schemathesis")), "run", str(DOCUMENT),
-             "--url", f"http://127.0.0.1:{self.server.port}", "-H", f"Authorization: Bearer {token}",
+            [str(pathlib.Path(sys.executable).with_name("schemathesis")), "--config-file", str(HERE / "schemathesis.toml"),
+             "run", str(DOCUMENT), "--url", f"http://127.0.0.1:{self.server.port}", "-H", f"Authorization: Bearer {token}",
              "--checks", "all", "--max-examples", str(EXAMPLES), "--workers", "2", "--request-timeout", "30",
              *(["--seed", SEED] if SEED else [])],
             cwd=self.server.directory, env=environment, capture_output=True, text=True, timeout=110)
