@@ -19,8 +19,10 @@ actor RunningGateway {
     var zones: ZoneDatabase { settings.zones }
     var bus: BusAddress { settings.bus }
     var log: Log { settings.log }
+    var configurationFile: String { settings.configurationFile }
+    var uploadURL: String? { settings.configuration.upload?.url }
     private let blueZ: BlueZClient
-    private let uploader: Uploader?
+    let uploader: Uploader?
     private let parts: GatewayParts
     private(set) var keepers: [BluetoothAddress: BandKeeper] = [:]
     /// Bands that may pair with this gateway.
@@ -273,6 +275,8 @@ actor RunningGateway {
         parts.changed()
     }
 
+    func wall() -> Timestamp { settings.clock.wall() }
+
     /// Something that is shown and uploaded is not as it was.
     func haveChanged() {
         parts.changed()
@@ -289,6 +293,9 @@ actor RunningGateway {
             if let problem = snapshot.problem { status.problems.append(problem) }
         }
         do {
+            let record = try await store.uploadRecord()
+            status.lastUpload = status.lastUpload ?? record.lastSuccess
+            if let pause = record.pause, !pause.isOver(at: wall()) { status.problems.append(pause.problem) }
             status.bands = try await store.bandStatuses().map(withLive)
         } catch {
             status.problems.append(error.problem)

@@ -80,8 +80,9 @@ public final class Outbox {
     public func confirm(
         _ items: [OutboxItem], of batch: OutboxBatch, contested: Bool = false
     ) throws(StoreError) {
-        try write("confirm samples") { _ in
-            let seqs = try confirmation.confirm(items, ring: batch.ringRow)
+        try write("confirm samples") { now in
+            let seqs = try confirmation.confirm(items, ring: batch.ringRow, now: now)
+            try UploadTable(database: database).noteSuccess(now)
             guard contested else { return }
             for run in seqs { try comparisons.contested.add(ring: batch.ringRow, run) }
         }
@@ -111,8 +112,8 @@ public final class Outbox {
         var released = 0
         // In slices: a commit of a sync never waits for all of them.
         while true {
-            let count = try write("release refused samples") { now in
-                try confirmation.releaseQuarantined(device, limit: 1_000, now: now)
+            let count = try write("release refused samples") { _ in
+                try confirmation.releaseQuarantined(device, limit: 1_000)
             }
             guard count > 0 else { return released }
             released += count

@@ -10,9 +10,12 @@ struct OutboxConfirmation {
 
     /// Returns the seqs that are confirmed now.
     @discardableResult
-    func confirm(_ items: [OutboxItem], ring: Int64) throws -> [ClosedRange<UInt32>] {
+    func confirm(_ items: [OutboxItem], ring: Int64, now: Timestamp) throws -> [ClosedRange<UInt32>] {
         let done = try doneRuns(ring: ring, confirming: items)
-        for run in done { try unconfirmed.subtract(ring: ring, run) }
+        for run in done {
+            try unconfirmed.subtract(ring: ring, run)
+            try healRefused(run, ring: ring, now: now)
+        }
         for item in items {
             if case .conflict(let id) = item.origin { try setState(1, conflict: id) }
         }
@@ -65,8 +68,8 @@ struct OutboxConfirmation {
     }
 
     /// The lowest of what was set aside for good goes up again, at most `limit` samples and as many second readings.
-    /// Their gaps are healed: what the server refuses once more is named anew.
-    func releaseQuarantined(_ device: DeviceID, limit: Int, now: Timestamp) throws -> Int {
+    /// Their gaps heal when the server has taken them, not before: a gap that was said to be healed stays so there.
+    func releaseQuarantined(_ device: DeviceID, limit: Int) throws -> Int {
         let rings = """
             (SELECT rings.id FROM rings JOIN bands ON bands.id = rings.band WHERE device = ?)
             """
@@ -77,7 +80,6 @@ struct OutboxConfirmation {
         ) { SampleKey(packed: $0.int64(0)) }
         for key in keys {
             try database.run("DELETE FROM quarantine WHERE key = ?", .integer(key.packed))
-            try gaps.heal(ring: key.ring, key.seq...key.seq, now: now)
             try unconfirmed.add(ring: key.ring, key.seq...key.seq)
         }
         try database.run(
@@ -121,6 +123,25 @@ struct OutboxConfirmation {
         }
         if let seen = current, seen.isDone { done.append(seen.seq) }
         return done.runs
+    }
+
+    /// The server took what it had refused before: nothing is unreadable there any more.
+    private func healRefused(_ run: ClosedRange<UInt32>, ring: Int64, now: Timestamp) throws {
+        let isNamed = try gaps.touching(ring: ring, run).contains {
+            $0.healedAt == nil && $0.cause == GapCause.unreadable.rawValue
+        }
+        guard isNamed else { return }
+        let refused = try database.all(
+            "SELECT key FROM quarantine WHERE key BETWEEN ? AND ?",
+            .integer(SampleKey.lowest(ring: ring, seq: run.lowerBound)),
+            .integer(SampleKey.highest(ring: ring, seq: run.upperBound))
+        ) { row in
+            let seq = SampleKey(packed: row.int64(0)).seq
+            return seq...seq
+        }
+        for taken in remaining(of: run, without: refused) {
+            try gaps.heal(ring: ring, taken, now: now)
+        }
     }
 
     private func setState(_ state: Int, conflict id: Int64) throws(SQLiteError) {

@@ -6,6 +6,7 @@ import UploadDecisions
 /// it ends, not at every try.
 final class UploadBoard: Sendable {
     private let state = Guarded(UploadSnapshot())
+    private let total = Guarded(0)
     let log: @Sendable (UploadEvent) -> Void
 
     init(log: @escaping @Sendable (UploadEvent) -> Void) { self.log = log }
@@ -17,7 +18,16 @@ final class UploadBoard: Sendable {
         set { state.withLock { $0.pending = newValue } }
     }
 
+    /// Samples that the server confirmed since the start.
+    var confirmedTotal: Int { total.withLock { $0 } }
+
+    var waitsUntil: Timestamp? {
+        get { state.withLock { $0.waitsUntil } }
+        set { state.withLock { $0.waitsUntil = newValue } }
+    }
+
     func confirmed(_ count: Int, at time: Timestamp) {
+        total.withLock { $0 += count }
         state.withLock { state in
             state.lastSuccess = time
             state.pending = state.pending.map { max(0, $0 - count) }

@@ -28,6 +28,8 @@ public struct UploadSnapshot: Equatable, Sendable {
     public var meteredWait: MeteredWait?
     /// A person paused the upload: nothing is sent but what a band waits for.
     public var isPaused: Bool
+    /// Nothing is tried before then; nil = something may go now, or there is nothing to wait for.
+    public var waitsUntil: Timestamp?
 
     public init(
         state: State = .off, pending: Int? = nil, inFlight: Int = 0, lastSuccess: Timestamp? = nil,

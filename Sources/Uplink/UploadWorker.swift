@@ -48,6 +48,8 @@ final class UploadWorker {
     /// Of their own, because an answer to one says nothing of the other.
     var personReads: SideSchedule
     var personWrites: SideSchedule
+    /// What people asked for.
+    var commands = CommandState()
     var comparison: Comparison?
     var comparisonSchedule: SideSchedule
     /// What the server has of one device on which day.
@@ -60,8 +62,8 @@ final class UploadWorker {
     private var refusedStamp: TokenFile.Stamp?
     private var devices: [DeviceID] = []
     private var isNewLook = true
-    private var nextLook: Duration
-    private var nextRelease: Duration
+    var nextLook: Duration
+    var nextRelease: Duration
 
     init(
         settings: UploadSettings, server: UploadServer, clock: any UploadClock, random: InjectedRandom,
@@ -90,7 +92,10 @@ final class UploadWorker {
     var wallTime: APITime { APITime(clock.wall) }
 
     /// The thread ends after this.
-    func stopped() { endRun(.stopped) }
+    func stopped() {
+        endRun(.stopped)
+        stopCommands()
+    }
 
     /// Does at most one request; returns how long to wait before the next step, zero = go on.
     func step(wasWoken: Bool) -> Duration {
@@ -104,6 +109,7 @@ final class UploadWorker {
         let goesOn = wait == .zero || host.isPaced
         stepEnded(since: now, goesOn: goesOn)
         board.show(schedule.problem.map(explained), isSending: goesOn, now: clock.wall)
+        lookEnded(goesOn: goesOn)
         return min(wait, prompt)
     }
 
@@ -122,6 +128,7 @@ final class UploadWorker {
         do {
             let outbox = try openedOutbox()
             if isNewLook { try beginLook(outbox, now: now) }
+            if let rest = try restPaused(outbox, now: now) { return rest }
             if try work(outbox, token: token.text, now: now) { return .zero }
             try endLook(outbox, now: now)
         } catch {
@@ -151,7 +158,7 @@ final class UploadWorker {
     }
 
     /// Nothing more can be sent now.
-    private func endLook(_ outbox: any UploadOutbox, now: Duration) throws {
+    func endLook(_ outbox: any UploadOutbox, now: Duration) throws {
         schedule.outboxWorks()
         board.pending = try outbox.pendingCount()
         isNewLook = true
@@ -177,7 +184,7 @@ final class UploadWorker {
             if try sendReport(of: device, outbox, token: token, now: now, atRest: false) { return true }
         }
         let asleep = Set(devices).subtracting(awake)
-        let mayGo = meteredWait() == nil
+        let mayGo = wantsAllNow || meteredWait() == nil
         if mayGo, try sendBatch(outbox, resting: asleep, token: token, now: now) { return true }
         for device in awake where mayReport(device, now: now) {
             if try sendReport(of: device, outbox, token: token, now: now, atRest: true) { return true }
@@ -185,7 +192,7 @@ final class UploadWorker {
         return try mayGo && compare(outbox, awake: awake, resting: asleep, token: token, now: now)
     }
 
-    private func openedOutbox() throws -> any UploadOutbox {
+    func openedOutbox() throws -> any UploadOutbox {
         if let outbox { return outbox }
         let opened = try openOutbox()
         outbox = opened

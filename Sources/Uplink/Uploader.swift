@@ -10,14 +10,14 @@ import UploadDecisions
 /// The checkpoint is the store's set of unconfirmed rows, so that a healed gap, a late row or a correction below what
 /// went up before still goes. A week without network is a normal state and costs no memory.
 public final class Uploader: Sendable {
-    private let settings: UploadSettings
-    private let clock: any UploadClock
+    let settings: UploadSettings
+    let clock: any UploadClock
     private let random: InjectedRandom
-    private let board: UploadBoard
+    let board: UploadBoard
     private let openOutbox: @Sendable () throws -> any UploadOutbox
     private let openTransport: @Sendable (AbortFlag) -> any UploadTransport
     private let hooks: UploadHooks
-    private let mailbox = Mailbox()
+    let mailbox = Mailbox()
     private let network: Guarded<NetworkState>
     private let thread = WorkerThread()
     private let abortFlag = AbortFlag()
@@ -131,6 +131,7 @@ public final class Uploader: Sendable {
             for question in news.questions {
                 if news.isStopping { question.answer.set(.unreachable) } else { worker.answer(question) }
             }
+            for order in news.orders { order(news.isStopping ? nil : worker) }
             if news.isStopping { return worker.stopped() }
             if news.isPrompted { worker.prompted() }
             let wait = worker.step(wasWoken: news.wasWoken)

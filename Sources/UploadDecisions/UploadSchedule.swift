@@ -141,6 +141,16 @@ public struct UploadSchedule: Sendable {
         return true
     }
 
+    /// A person asked for it to be tried now: the gateway's own waits end. Nil = it goes on now; else the moment until
+    /// which the server asked for silence, which a person does not end either.
+    public mutating func personAsks(now: Duration) -> Duration? {
+        if let quietUntil, quietUntil > now, !waitsForCredentials { return quietUntil }
+        notBefore = nil
+        quietUntil = nil
+        for name in devices.keys { devices[name]?.notBefore = nil }
+        return nil
+    }
+
     /// The network, the clock or a file that was waited for is another: what waited on the gateway's own account goes on.
     /// What the server asked for, and a refused token, wait as before; the next failure waits as long as it would have.
     public mutating func surroundingsChanged(now: Duration) {

@@ -26,11 +26,15 @@ import UploadDecisions
         }
     }
 
-    private func watch(_ address: String, _ seen: Seen) -> Task<Void, Never> {
-        let watch = NetworkWatch(
+    private func makeWatch(_ address: String, _ seen: Seen) -> NetworkWatch {
+        NetworkWatch(
             bus: .address(address),
             timings: .init(firstRetry: .milliseconds(20), longestRetry: .milliseconds(100))
         ) { seen.add(News(state: $0, came: $1)) }
+    }
+
+    private func watch(_ address: String, _ seen: Seen) -> Task<Void, Never> {
+        let watch = makeWatch(address, seen)
         return Task { await watch.run() }
     }
 
@@ -76,10 +80,10 @@ import UploadDecisions
     @Test func aServiceThatComesLaterAndGoesAndComesBackIsFollowed() async throws {
         let bus = try PrivateBus()
         let seen = Seen()
-        let task = watch(bus.address, seen)
+        let watch = makeWatch(bus.address, seen)
+        let task = Task { await watch.run() }
         defer { task.cancel() }
-        // Nobody is started for it: the bus would have to say that it knows no such service.
-        try? await Task.sleep(for: .milliseconds(100))
+        while await !watch.isWatching { try? await Task.sleep(for: .milliseconds(5)) }
         #expect(seen.all.isEmpty)
         let first = try await FakeService.networkManager(on: bus, ["State": .uint32(70)])
         #expect(await seen.wait { $0.count > 0 } == [News(state: Self.up, came: true)])
