@@ -22,6 +22,21 @@ extension HelpText {
                     What the server refused is tried again, of one band or of all.
 
                 TIME is written as 90s, 45m, 2h, 1h30m or 3d. BAND is an address, a device id or a name.
-                """)
+                """),
+        Page(
+            name: "reconcile", summary: "compare what is here with what the server has",
+            synopsis: "reconcile [BAND] [--days N] [--dry-run]",
+            body: """
+                For each UTC day, ring and type the samples that the server has confirmed are compared with those that it
+                has. Where counts differ its samples are read, and exactly those that it lacks go up again. What only the
+                server has (another gateway's, say) is named and left alone. What the server has let go because it was
+                old enough is no difference. Nothing that the band holds is touched.
+
+                --days N   the last N days; all unless given
+                --dry-run  say what differs, and change nothing
+
+                One at a time; it may be broken off at any moment. BAND is an address, a device id or a name; every band
+                unless one is named.
+                """),
     ]
 }

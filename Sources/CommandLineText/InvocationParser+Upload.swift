@@ -16,6 +16,18 @@ extension InvocationParser {
         }
     }
 
+    mutating func reconcile() throws(UsageError) -> Command {
+        var days: Int?
+        if let text = takeValue("days") {
+            guard let number = Int(text), (1...36_600).contains(number) else {
+                throw UsageError(
+                    message: "--days is a number of days from 1 on, not '\(text)'", command: "reconcile")
+            }
+            days = number
+        }
+        return .reconcile(band: takeWord(), days: days, isDryRun: takeSwitch("dry-run"))
+    }
+
     private mutating func wait() throws(UsageError) -> Int {
         guard let text = takeValue("wait") else { return 60 }
         if text == "0" { return 0 }

@@ -21,7 +21,7 @@ struct InvocationParser {
         "type", "person", "tz", "wait", "for",
     ]
     private static let switches: Set = [
-        "json", "no-ack", "start-empty", "share-name", "remove", "all", "hours", "help", "version",
+        "json", "no-ack", "start-empty", "share-name", "remove", "all", "hours", "dry-run", "help", "version",
     ]
 
     init(_ arguments: [String]) { unsplit = arguments }
@@ -55,6 +55,7 @@ struct InvocationParser {
         case "forget": return .forget(try requiredBand(for: name))
         case "sync": return .sync(takeWord(), noAck: takeSwitch("no-ack"))
         case "upload": return .upload(try upload())
+        case "reconcile": return try reconcile()
         case "person": return .person(try person())
         case "assign": return try assign()
         case "unassign": return try unassign()

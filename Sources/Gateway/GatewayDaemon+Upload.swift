@@ -17,3 +17,10 @@ extension GatewayDaemon {
 
     public func retryUpload(_ band: String?) async throws -> Int { try await ready().retryUpload(band) }
 }
+
+/// The command that compares with the server.
+extension GatewayDaemon {
+    public func reconcile(_ band: String?, days: Int?, isDryRun: Bool) async throws -> [ReconcileReport] {
+        try await ready().reconcile(band, days: days, isDryRun: isDryRun)
+    }
+}

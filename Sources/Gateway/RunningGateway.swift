@@ -21,7 +21,7 @@ actor RunningGateway {
     var uploadURL: String? { settings.configuration.upload?.url }
     private let blueZ: BlueZClient
     let uploader: Uploader?
-    private let parts: GatewayParts
+    let parts: GatewayParts
     private(set) var keepers: [BluetoothAddress: BandKeeper] = [:]
     /// Bands that may pair with this gateway.
     private let adopted = AddressSet()
@@ -288,6 +288,7 @@ actor RunningGateway {
         if let problem = Problem.hostClock(hostWatch.stamp().trust) { status.problems.append(problem) }
         if let snapshot = uploader?.snapshot {
             status.lastUpload = snapshot.lastSuccess
+            status.reconciling = uploader?.reconciling
             if let problem = snapshot.problem { status.problems.append(problem) }
         }
         do {

@@ -99,6 +99,7 @@ public actor GatewayBusService {
         handle("Sync", interface: GatewayBusNames.bandInterface) { try await $0.syncBand($1) }
         servePeople()
         serveUpload()
+        serveReconcile()
         await connection.serve(tree)
     }
 

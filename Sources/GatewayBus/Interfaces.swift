@@ -21,7 +21,7 @@ enum GatewayInterfaces {
         properties: [
             Property("Version", "s"), Property("StateDirectory", "s"), Property("Running", "b"),
             Property("Scanning", "b"), Property("UploadURL", "s"), Property("LastUpload", "x"),
-            Property("Problems", "aa{sv}"),
+            Property("Problems", "aa{sv}"), Property("Reconciling", "a{sv}"),
         ])
 
     private static let people = [
@@ -45,6 +45,9 @@ enum GatewayInterfaces {
         Method("PauseUpload", takes: [Argument("options", "a{sv}")], returns: [Argument("pause", "a{sv}")]),
         Method("ResumeUpload"),
         Method("RetryUpload", takes: [Argument("band", "s")], returns: [Argument("samples", "t")]),
+        Method(
+            "Reconcile", takes: [Argument("band", "s"), Argument("options", "a{sv}")],
+            returns: [Argument("reports", "aa{sv}")]),
     ]
 
     static let band = InterfaceDescription(

@@ -36,6 +36,7 @@ extension GatewayStatus {
         ]
         result["UploadURL"] = uploadURL.map { .string($0) }
         result["LastUpload"] = lastUpload?.bus
+        result["Reconciling"] = reconciling.map { .properties($0.properties) }
         return result
     }
 
@@ -46,6 +47,7 @@ extension GatewayStatus {
             running: properties.bool("Running") ?? true)
         uploadURL = properties.string("UploadURL")
         lastUpload = properties.timestamp("LastUpload")
+        reconciling = properties.dictionary("Reconciling").flatMap { ReconcileProgress($0) }
         problems = properties.list("Problems").compactMap { Problem($0) }
         self.bands = bands
     }

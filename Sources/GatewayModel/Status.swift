@@ -81,6 +81,8 @@ public struct GatewayStatus: Equatable, Sendable {
     /// Where samples go; nil when no server is configured.
     public var uploadURL: String?
     public var lastUpload: Timestamp?
+    /// The comparison with the server that is under way.
+    public var reconciling: ReconcileProgress?
     public var problems: [Problem]
     public var bands: [BandStatus]
 

@@ -8,6 +8,8 @@ extension UploadWorker {
     struct CommandState {
         /// People who wait for what goes up now.
         var runs: [Run] = []
+        /// What is compared with the server for a person.
+        var reconciliation: ReconcileRun?
         var pause = PauseClock()
         /// As the store keeps it; nil = it was not read yet, or somebody changed it.
         var record: UploadRecord?
@@ -24,6 +26,7 @@ extension UploadWorker {
     func stopCommands() {
         for run in commands.runs { run.answer.set(nil) }
         commands.runs = []
+        endReconcile(.noAnswer(.aborted))
     }
 
     // MARK: now

@@ -61,6 +61,11 @@ private final class FakeGateway: GatewayCommands {
         try note("unassign \(band) \(from.milliseconds)")
     }
 
+    func reconcile(_ band: String?, days: Int?, isDryRun: Bool) async throws -> [ReconcileReport] {
+        try note("reconcile \(band ?? "all") \(days ?? 0) \(isDryRun)")
+        return [ReconcileReport(device: DeviceID(address), isMarked: !isDryRun)]
+    }
+
     func uploadStatus() async throws -> UploadStatus {
         try note("upload status")
         return UploadStatus(state: .paused, url: "https://ingest.example.org")
@@ -171,13 +176,30 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         await setup.stop()
     }
 
+    @Test func aComparisonIsAskedForAndItsProgressShown() async throws {
+        let gateway = FakeGateway()
+        var first = status([band(address)])
+        first.reconciling = ReconcileProgress(device: DeviceID(address), done: 3, total: 31)
+        let setup = try await connected(gateway, first)
+        #expect(try await setup.client.status().reconciling == first.reconciling)
+        #expect(
+            try await setup.client.reconcile(nil, days: nil, isDryRun: true)
+                == [ReconcileReport(device: DeviceID(address), isMarked: false)])
+        _ = try await setup.client.reconcile("Anna Ü", days: 7, isDryRun: false)
+        #expect(gateway.asked == ["reconcile all 0 true", "reconcile Anna Ü 7 false"])
+        await setup.stop()
+    }
+
     @Test func whatTheUploadCanNotDoIsRefused() async throws {
         let gateway = FakeGateway()
         let setup = try await connected(gateway)
         for (member, arguments) in [
             ("UploadNow", [BusValue.properties(["Wait": .uint32(100_000)])]),
             ("UploadNow", [.properties(["Wait": .string("1m")])]),
-            ("PauseUpload", [.properties(["Until": .uint32(5)])]), ("RetryUpload", [.string("a\u{1b}")]),
+            ("PauseUpload", [.properties(["Until": .uint32(5)])]),
+            ("Reconcile", [.string(""), .properties(["Days": .uint32(0)])]),
+            ("Reconcile", [.string(""), .properties(["DryRun": .string("yes")])]),
+            ("RetryUpload", [.string("a\u{1b}")]),
         ] {
             await #expect(throws: GatewayBusFailure.self) {
                 _ = try await setup.client.call(member, arguments, deadline: .seconds(20))
