@@ -1,6 +1,7 @@
 import BandProfile
 import BlueZ
 import BlueZModel
+import DBus
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
@@ -16,6 +17,7 @@ actor RunningGateway {
     private let settings: GatewaySettings
     let store: Store
     var zones: ZoneDatabase { settings.zones }
+    var bus: BusAddress { settings.bus }
     var log: Log { settings.log }
     var configurationFile: String { settings.configurationFile }
     var uploadURL: String? { settings.configuration.upload?.url }
@@ -46,16 +48,15 @@ actor RunningGateway {
         let relay = ServerStateRelay()
         uploader = configuration.upload.map { upload in
             Uploader(
-                settings: Uplink.UploadSettings(
-                    url: upload.url, tokenFile: upload.tokenFile,
-                    transport: TransportSettings(authorityFile: upload.caFile),
-                    intervals: UploadIntervals(limits: UploadSchedule.Limits(batchSize: upload.batchSize))),
+                settings: Uplink.UploadSettings(upload),
                 stateDirectory: configuration.stateDirectory,
                 log: { UploadLog(log: settings.log).write($0) },
                 serverState: { device, state in relay.give(device, state) },
                 serverDate: { hostWatch.served(date: $0, sent: $1, answered: $2) },
                 // A mark that is not taken up now is at the next start.
-                storeMarked: { Task { try? await store.takeUpMarks() } })
+                storeMarked: { Task { try? await store.takeUpMarks() } },
+                hostTrust: { hostWatch.stamp().trust },
+                hostOffset: { [zones = settings.zones] in zones.hostOffset(at: $0) })
         }
         let resolver = QuestionResolver(store: store, uploader: uploader, log: settings.log, changed: changed)
         relay.connect { device, state in await resolver.apply(state, to: device) }
@@ -91,6 +92,7 @@ actor RunningGateway {
                 await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
             })
         uploader?.start()
+        if let uploader { tasks.append(watchNetwork(for: uploader)) }
         await connectBlueZ()
         tasks.append(Task { await follow(blueZ.events) })
         if settings.configuration.adoptsAny { tasks.append(Task { await takeInAny() }) }

@@ -106,6 +106,8 @@ final class CurlHandle {
             // No name is left out of it: what the environment says does not count.
             try set(CURLOPT_NOPROXY, "")
         }
+        // CURLHEADER_SEPARATE: the token is for the server alone.
+        try set(CURLOPT_HEADEROPT, 1)
         try set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
         try set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
         guard let credentials else { return }

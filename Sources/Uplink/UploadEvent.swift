@@ -40,6 +40,8 @@ public enum UploadEvent: Equatable, Sendable {
         case idle
         /// History has to wait for another time or connection.
         case metered
+        /// A person paused it.
+        case paused
         case stopped
     }
 

@@ -24,9 +24,10 @@ extension UploadWorker {
         run.stepped(takeTraffic(), since: start)
         if schedule.failureCount > runNotes.failuresShown, let failure = schedule.lastFailure {
             runNotes.failuresShown = schedule.failureCount
-            board.failed(failure.apiCode, at: clock.wall)
+            board.failed(explained(failure).apiCode, at: clock.wall)
         }
-        if !goesOn { endRun(host.metered == nil ? .idle : .metered) }
+        guard !goesOn else { return }
+        endRun(board.isPaused ? .paused : host.metered == nil ? .idle : .metered)
     }
 
     /// What failed and still does is a failure; what failed and came right within the run is none.

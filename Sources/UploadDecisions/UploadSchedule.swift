@@ -59,6 +59,7 @@ public struct UploadSchedule: Sendable {
     public let limits: Limits
     /// True once the server said that it takes no gzip.
     public private(set) var sendsIdentity = false
+    private var batchSize = BatchSize()
     private var devices: [String: Device] = [:]
     private var backOff: BackOff
     private var outboxBackOff: BackOff
@@ -123,7 +124,8 @@ public struct UploadSchedule: Sendable {
     }
 
     public func plan(for device: String) -> BatchPlan {
-        let limit = devices[device]?.bisection.limit(full: limits.batchSize) ?? limits.batchSize
+        let full = min(limits.batchSize, batchSize.limit ?? limits.batchSize)
+        let limit = devices[device]?.bisection.limit(full: full) ?? full
         return BatchPlan(
             limit: isProbing ? limits.batchSize : limit, isProbe: isProbing, isCompressed: !sendsIdentity)
     }
@@ -194,8 +196,9 @@ public struct UploadSchedule: Sendable {
             return .settle(verdict)
         case .halve(let refusal):
             serverAnswered()
+            if refusal.isAboutSize { batchSize.tooLarge(count) }
             change(name) {
-                $0.bisection.refused(count)
+                if !refusal.isAboutSize { $0.bisection.refused(count) }
                 $0.wasAnswered()
             }
             // Never for a probe, which is one sample.
@@ -203,6 +206,7 @@ public struct UploadSchedule: Sendable {
         case .quarantine(let refusal):
             serverAnswered()
             if isProbing { return refusedProbe(refusal, now: now) }
+            if refusal.isAboutSize { batchSize.tooLarge(1) }
             change(name) {
                 $0.bisection.refused(1)
                 $0.wasAnswered()
@@ -272,6 +276,7 @@ public struct UploadSchedule: Sendable {
             $0.notBefore = nil
             $0.problem = nil
         }
+        batchSize.passed(count, full: limits.batchSize)
         singlesInARow = 0
         refusing = nil
         notBefore = nil
