@@ -38,5 +38,25 @@ extension HelpText {
                 One at a time; it may be broken off at any moment. BAND is an address, a device id or a name; every band
                 unless one is named.
                 """),
+        Page(
+            name: "replace", summary: "take over the bands of a gateway that is gone",
+            synopsis: "replace [BAND... | --all] [--dry-run] [--force] [--address ADDRESS]",
+            body: """
+                Without a band: lists the bands that the server knows, when each was last met, and which gateway owns it.
+
+                With bands, or --all for every one that is not owned here: each is adopted as owned under its device id and
+                read from where the server has all of it. Gaps and persons that the server knows come with it. Nothing is
+                acknowledged that the server does not have.
+
+                A band that another gateway still holds is refused: that gateway may be at work. Its hold ends by itself
+                when it is not heard of (lease_seconds of its configuration, an hour unless set).
+
+                --dry-run          say what would be done
+                --force            take it over now: it is stored and uploaded at once, and acknowledged once the other
+                                   gateway's hold has ended
+                --address ADDRESS  of the one band that is named, where its device id does not tell it
+
+                BAND is a device id, or an address. docs/moving-to-a-new-card.md walks through it.
+                """),
     ]
 }

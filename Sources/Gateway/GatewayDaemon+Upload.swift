@@ -24,3 +24,12 @@ extension GatewayDaemon {
         try await ready().reconcile(band, days: days, isDryRun: isDryRun)
     }
 }
+
+/// The commands that take bands over.
+extension GatewayDaemon {
+    public func serverBands() async throws -> [ServerBand] { try await ready().serverBands() }
+
+    public func replace(_ request: ReplaceRequest) async throws -> [ReplaceReport] {
+        try await ready().replace(request)
+    }
+}

@@ -100,6 +100,7 @@ public actor GatewayBusService {
         servePeople()
         serveUpload()
         serveReconcile()
+        serveReplace()
         await connection.serve(tree)
     }
 

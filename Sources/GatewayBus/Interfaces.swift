@@ -46,6 +46,10 @@ enum GatewayInterfaces {
         Method("ResumeUpload"),
         Method("RetryUpload", takes: [Argument("band", "s")], returns: [Argument("samples", "t")]),
         Method(
+            "Replace", takes: [Argument("bands", "as"), Argument("options", "a{sv}")],
+            returns: [Argument("reports", "aa{sv}")]),
+        Method("ServerBands", returns: [Argument("bands", "aa{sv}")]),
+        Method(
             "Reconcile", takes: [Argument("band", "s"), Argument("options", "a{sv}")],
             returns: [Argument("reports", "aa{sv}")]),
     ]
@@ -63,6 +67,7 @@ enum GatewayInterfaces {
             Property("Firmware", "s"), Property("Ring", "s"), Property("NewestSeq", "u"),
             Property("NewestRecordedAt", "x"), Property("NextSeq", "u"), Property("Stored", "t"),
             Property("Pending", "t"), Property("Quarantined", "t"), Property("Conflicts", "t"),
-            Property("Undecodable", "t"), Property("Gaps", "t"), Property("Problem", "a{sv}"),
+            Property("Undecodable", "t"), Property("Gaps", "t"), Property("Lease", "a{sv}"),
+            Property("Problem", "a{sv}"),
         ])
 }

@@ -21,6 +21,12 @@ protocol CommandOutbox: AnyObject {
         _ seqs: ClosedRange<UInt32>, _ type: SampleType, in ring: RingID, of device: DeviceID
     ) throws -> Bool
     func markUnconfirmed(_ seqs: [UInt32], in ring: RingID, of device: DeviceID) throws
+
+    /// Bands whose lease is to be asked for, kept, or given back.
+    func leasedBands() throws -> [LeasedBand]
+    func noteLease(_ lease: BandLease?, of device: DeviceID) throws
+    /// The name of this gateway at the server.
+    func gatewayID() throws -> String
 }
 
 extension StoreOutbox {
@@ -29,6 +35,14 @@ extension StoreOutbox {
     func endPause(_ pause: UploadPause) throws { try outbox.endPause(pause) }
 
     func noteError(_ code: String, at time: Timestamp) throws { try outbox.noteError(code, at: time) }
+
+    func leasedBands() throws -> [LeasedBand] { try outbox.leasedBands() }
+
+    func noteLease(_ lease: BandLease?, of device: DeviceID) throws {
+        try outbox.noteLease(lease, of: device)
+    }
+
+    func gatewayID() throws -> String { try outbox.gatewayID() }
 
     func releaseRefused(_ device: DeviceID?) throws -> Int {
         try (device.map { [$0] } ?? outbox.devices()).reduce(0) {

@@ -176,6 +176,7 @@ final class UploadWorker {
             try readState(of: device, outbox, token: token, now: now)
             return true
         }
+        if try keepLeases(outbox, token: token, now: now) { return true }
         if try syncPersons(outbox, token: token, now: now) { return true }
         // Gaps before samples, so that complete_through of a batch may count them.
         for device in awake where mayReport(device, now: now) {

@@ -53,6 +53,7 @@ struct BandferryCommand {
         case .upload(let command): return try await upload(command)
         case .reconcile(let band, let days, let isDryRun):
             return try await reconcile(band, days: days, isDryRun: isDryRun)
+        case .replace(let request): return try await replace(request)
         case .person(let command): try await person(command)
         case .assign(let band, let person, let from, let to):
             try await assign(band, to: person, from: from, to: to)

@@ -60,6 +60,25 @@ private struct FakeGateway: GatewayCommands {
         return [report]
     }
 
+    func serverBands() async throws -> [ServerBand] {
+        [
+            ServerBand(
+                device: StateFixture.device, address: StateFixture.address, samples: 4_711,
+                lease: BandLease(
+                    isOurs: false, holder: "gw_1", until: Timestamp(milliseconds: 1_793_079_060_000)))
+        ]
+    }
+
+    func replace(_ request: ReplaceRequest) async throws -> [ReplaceReport] {
+        if let failure { throw failure }
+        changes.withLock { $0.append("replace \(request.bands) \(request.isForced)") }
+        var report = ReplaceReport(
+            device: StateFixture.device, address: StateFixture.address,
+            outcome: request.isForced ? .takenOver : .refused)
+        if !request.isForced { report.problem = Problem(code: "lease_held", text: "Held.", remedy: "Wait.") }
+        return [report]
+    }
+
     func uploadStatus() async throws -> UploadStatus {
         var status = UploadStatus(state: .waiting, url: "https://ingest.example.org")
         status.pending = 4_711
@@ -184,6 +203,18 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
                     #"[{"device_id":"band_F0F1F2F3F4F5","days":31,"#))
         }
         #expect(gateway.changes.withLock { $0 } == ["reconcile Anna 31 true", "reconcile - 0 false"])
+    }
+
+    @Test func bandsAreListedAndTakenOver() async throws {
+        try await bandferry { program, _ in
+            let list = try await program.run("replace")
+            #expect(
+                list.status == 0 && list.output.contains("gw_1 until 2026-10-27 05:31Z"), "\(list.errors)")
+            let held = try await program.run("replace", "band_F0F1F2F3F4F5")
+            #expect(held.status == 8 && held.output.contains("! Held."))
+            let forced = try await program.run("--json", "replace", "band_F0F1F2F3F4F5", "--force")
+            #expect(forced.status == 0 && forced.output.contains(#""outcome":"taken_over""#))
+        }
     }
 
     @Test func anUploadThatGotNowhereSaysWhy() async throws {

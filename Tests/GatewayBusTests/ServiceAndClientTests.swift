@@ -66,6 +66,16 @@ private final class FakeGateway: GatewayCommands {
         return [ReconcileReport(device: DeviceID(address), isMarked: !isDryRun)]
     }
 
+    func serverBands() async throws -> [ServerBand] {
+        try note("server bands")
+        return [ServerBand(device: DeviceID(address), address: address, samples: 7)]
+    }
+
+    func replace(_ request: ReplaceRequest) async throws -> [ReplaceReport] {
+        try note("replace \(request)")
+        return [ReplaceReport(device: DeviceID(address), address: address, outcome: .takenOver)]
+    }
+
     func uploadStatus() async throws -> UploadStatus {
         try note("upload status")
         return UploadStatus(state: .paused, url: "https://ingest.example.org")
@@ -190,6 +200,22 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         await setup.stop()
     }
 
+    @Test func bandsAreListedAndTakenOver() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        #expect(try await setup.client.serverBands().map(\.samples) == [7])
+        let requests = [
+            ReplaceRequest(bands: [], isEverything: true, isDryRun: true),
+            ReplaceRequest(bands: ["anna-1"], address: address, isForced: true),
+            ReplaceRequest(bands: ["anna-1", "F0:F1:F2:F3:F4:F5"]),
+        ]
+        for request in requests {
+            #expect(try await setup.client.replace(request).map(\.outcome) == [.takenOver])
+        }
+        #expect(gateway.asked == ["server bands"] + requests.map { "replace \($0)" })
+        await setup.stop()
+    }
+
     @Test func whatTheUploadCanNotDoIsRefused() async throws {
         let gateway = FakeGateway()
         let setup = try await connected(gateway)
@@ -199,6 +225,10 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
             ("PauseUpload", [.properties(["Until": .uint32(5)])]),
             ("Reconcile", [.string(""), .properties(["Days": .uint32(0)])]),
             ("Reconcile", [.string(""), .properties(["DryRun": .string("yes")])]),
+            ("Replace", [.strings([]), .properties([:])]),
+            ("Replace", [.strings(["a"]), .properties(["All": .bool(true)])]),
+            ("Replace", [.strings(["a", "b"]), .properties(["Address": .string("F0:F1:F2:F3:F4:F5")])]),
+            ("Replace", [.strings(["a/b"]), .properties([:])]),
             ("RetryUpload", [.string("a\u{1b}")]),
         ] {
             await #expect(throws: GatewayBusFailure.self) {

@@ -73,6 +73,34 @@ extension Seeded {
 }
 
 @Suite struct UploadPropertiesTests {
+    @Test(arguments: UInt64(0)..<100) func aTakeoverComesBackAsItWas(_ seed: UInt64) {
+        var generator = Seeded(seed: seed)
+        let band = generator.band()
+        let known = ServerBand(
+            device: band.device, address: generator.optional { _ in band.address },
+            lastContact: band.lastContact, lastRecordedAt: band.newestRecordedAt, samples: generator.count(),
+            mode: generator.optional { _ in band.mode }, lease: band.lease)
+        #expect(ServerBand(known.properties) == known, "seed \(seed)")
+        var report = ReplaceReport(
+            device: band.device, address: generator.optional { _ in band.address },
+            outcome: ReplaceReport.Outcome.allCases.randomElement(using: &generator) ?? .refused)
+        report.rings = (0..<Int.random(in: 0...2, using: &generator)).map { _ in
+            .init(
+                ring: generator.ring(),
+                completeThrough: generator.optional { .random(in: 0...(.max), using: &$0) },
+                nextSeq: .random(in: 0...(.max), using: &generator))
+        }
+        report.maxVersion = generator.count()
+        report.gaps = generator.count()
+        report.persons = generator.count()
+        report.wearer = PersonID("p_1").flatMap { person in
+            generator.optional { .init(person: person, name: $0.text(), until: $0.timestamp()) }
+        }
+        report.lease = band.lease
+        report.problem = generator.optional { $0.problem() }
+        #expect(ReplaceReport(report.properties) == report, "seed \(seed)")
+    }
+
     @Test(arguments: UInt64(0)..<100) func aComparisonComesBackAsItWas(_ seed: UInt64) {
         var generator = Seeded(seed: seed)
         let report = generator.reconcileReport()

@@ -31,6 +31,17 @@ extension FakeOutbox: CommandOutbox {
         return count
     }
 
+    func leasedBands() throws -> [LeasedBand] { try read { $0.leased } }
+
+    func noteLease(_ lease: BandLease?, of device: DeviceID) throws {
+        try write { contents in
+            guard let index = contents.leased.firstIndex(where: { $0.device == device }) else { return }
+            contents.leased[index].lease = lease
+        }
+    }
+
+    func gatewayID() throws -> String { "gw_ours" }
+
     func days(of device: DeviceID) throws -> [Int64] {
         try read { contents in
             Set(contents.rows.filter { $0.key.device == device }.map { Self.day($0.value.sample) }).sorted()
