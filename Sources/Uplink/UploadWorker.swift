@@ -57,10 +57,10 @@ final class UploadWorker {
 
     private let openOutbox: () throws -> any UploadOutbox
     private var outbox: (any UploadOutbox)?
-    private let tokenFile: TokenFile
-    private var token: (text: String, stamp: TokenFile.Stamp)?
-    private var refusedStamp: TokenFile.Stamp?
-    private var devices: [DeviceID] = []
+    let tokenFile: TokenFile
+    var token: (text: String, stamp: TokenFile.Stamp)?
+    var refusedStamp: TokenFile.Stamp?
+    var devices: [DeviceID] = []
     private var isNewLook = true
     var nextLook: Duration
     var nextRelease: Duration
@@ -199,34 +199,5 @@ final class UploadWorker {
         let opened = try openOutbox()
         outbox = opened
         return opened
-    }
-
-    // MARK: the token
-
-    /// For questions, which do not wait for the schedule.
-    func currentToken() -> String? {
-        refreshToken(now: clock.monotonic)
-        return token?.text
-    }
-
-    private func refreshToken(now: Duration) {
-        let stamp = tokenFile.stamp()
-        if let token, token.stamp == stamp { return }
-        if token == nil, let refusedStamp, refusedStamp == stamp { return }
-        token = nil
-        refusedStamp = stamp
-        switch tokenFile.read() {
-        case .success(let read):
-            token = (read.token, read.stamp)
-            personReads.credentialsChanged()
-            personWrites.credentialsChanged()
-            comparisonSchedule.credentialsChanged()
-            // The new token is tried at once, with the cheapest question there is.
-            if schedule.credentialsChanged(), let device = devices.first {
-                notes[device]?.isStateRead = false
-            }
-        case .failure(let failure):
-            schedule.couldNotSend(.tokenFile(failure.fault), now: now, using: &random)
-        }
     }
 }
