@@ -8,6 +8,9 @@ extension UploadWorker {
     struct CommandState {
         /// People who wait for what goes up now.
         var runs: [Run] = []
+        /// What is compared with the server for a person.
+        var reconciliation: ReconcileRun?
+        var leases = LeaseNotes(schedule: SideSchedule())
         var pause = PauseClock()
         /// As the store keeps it; nil = it was not read yet, or somebody changed it.
         var record: UploadRecord?
@@ -24,6 +27,7 @@ extension UploadWorker {
     func stopCommands() {
         for run in commands.runs { run.answer.set(nil) }
         commands.runs = []
+        endReconcile(.noAnswer(.aborted))
     }
 
     // MARK: now
@@ -75,8 +79,8 @@ extension UploadWorker {
         nextLook = clock.monotonic
     }
 
-    /// Nil = it is not paused. While it is, only questions are asked: a band waits for their answers with an open link,
-    /// and what no answer came for may not be acked.
+    /// Nil = it is not paused. While it is, only questions are asked, as a band waits for their answers with an open link
+    /// and what no answer came for may not be acked; and leases are kept.
     func restPaused(_ outbox: any UploadOutbox, now: Duration) throws -> Duration? {
         if commands.record == nil {
             let record = try outbox.record()
@@ -93,6 +97,8 @@ extension UploadWorker {
         let isPaused = commands.pause.holds(now: now)
         board.isPaused = isPaused
         guard isPaused else { return nil }
+        // Some hundred bytes each; without them another gateway would take the bands.
+        if let token = currentToken(), try keepLeases(outbox, token: token, now: now) { return .zero }
         try endLook(outbox, now: now)
         if let left = commands.pause.left(now: now) { nextLook = min(nextLook, now + left) }
         return max(.milliseconds(1), nextLook - now)

@@ -34,6 +34,10 @@ final class ModelServer: UploadTransport, Sendable {
         var maxVersion = 1
         var persons: [String: PersonRecord] = [:]
         var pageSize = 1_000
+        /// Raw samples that were let go: counted, and shown by nothing else.
+        var expired: Set<Key> = []
+        /// False = it knows no ranges.
+        var hasRanges = false
     }
 
     /// What is done to one request instead of, or to, its proper answer.
@@ -76,6 +80,9 @@ final class ModelServer: UploadTransport, Sendable {
         case (.get, let query?) where query.hasPrefix("samples?"):
             contents.change { $0.log.append("GET samples") }
             return page(query)
+        case (.get, "ranges?by=day"):
+            contents.change { $0.log.append("GET ranges") }
+            return ranges(parts[parts.count - 2])
         case (.get, let device?):
             contents.change { $0.log.append("GET \(device)") }
             return state(device)
@@ -157,7 +164,9 @@ final class ModelServer: UploadTransport, Sendable {
                         ring: ring.description, completeThrough: contents.completeThrough[device],
                         ackSeq: acks,
                         firstSeen: APITime(milliseconds: 0))
-                ], maxVersion: contents.maxVersion, status: contents.reports[device])
+                ], maxVersion: contents.maxVersion,
+                counts: Dictionary(grouping: keys, by: \.type.rawValue).mapValues(\.count),
+                status: contents.reports[device])
             return HTTPResponse(status: 200, body: (try? APIJSON.encode(state)) ?? [])
         }
     }
@@ -176,6 +185,29 @@ final class ModelServer: UploadTransport, Sendable {
         }
     }
 
+    private func ranges(_ device: String) -> HTTPResponse {
+        contents.change { contents in
+            let shown = contents.samples.filter {
+                $0.key.device == device && !contents.expired.contains($0.key)
+            }
+            guard contents.hasRanges, contents.samples.keys.contains(where: { $0.device == device }) else {
+                return Self.error(APIFailure(.unknownDevice, ""))
+            }
+            let days = Dictionary(grouping: shown) { entry in
+                "\(entry.value.sample.recordedAt.description.prefix(10)) \(entry.key.type.rawValue)"
+            }
+            let list = days.values.compactMap { entries -> DayRange? in
+                guard let first = entries.first else { return nil }
+                let seqs = entries.map(\.key.seq)
+                return DayRange(
+                    ring: ring.description, type: first.key.type,
+                    day: String(first.value.sample.recordedAt.description.prefix(10)), count: seqs.count,
+                    minSeq: seqs.min() ?? 0, maxSeq: seqs.max() ?? 0)
+            }
+            return HTTPResponse(status: 200, body: (try? APIJSON.encode(RangeList(ranges: list))) ?? [])
+        }
+    }
+
     /// Of the whole history where no times are given.
     private func page(_ query: String) -> HTTPResponse {
         var fields: [String: String] = [:]
@@ -188,7 +220,8 @@ final class ModelServer: UploadTransport, Sendable {
             let from = fields["from"].flatMap { APITime($0) } ?? .earliest
             let to = fields["to"].flatMap { APITime($0) } ?? .latest
             let found = contents.samples.filter {
-                $0.key.device == device && $0.value.sample.recordedAt >= from
+                $0.key.device == device && !contents.expired.contains($0.key)
+                    && $0.value.sample.recordedAt >= from
                     && $0.value.sample.recordedAt < to
             }.map(\.value.sample).sorted { ($0.recordedAt, $0.seq) < ($1.recordedAt, $1.seq) }
             guard contents.samples.keys.contains(where: { $0.device == device }) else {
