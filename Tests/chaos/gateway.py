@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 
@@ -15,8 +16,8 @@ WAITING = ("unconfirmed", "held", "stale", "contested", "open_questions", "quara
 class Gateway:
     """`bands`: {address: mode}. The daemon's wall clock is what `set_clock` says; `wallclock` is the library for that."""
 
-    def __init__(self, name, index, directory, bands, token, wallclock):
-        self.name, self.index, self.bands = name, index, dict(bands)
+    def __init__(self, name, index, directory, bands, token, wallclock, batch=500):
+        self.name, self.index, self.bands, self.batch = name, index, dict(bands), batch
         self.directory = directory / name
         self.directory.mkdir()
         self.state = self.directory / "state"
@@ -48,8 +49,10 @@ class Gateway:
         lines = ["[gateway]", f"state_directory = {self.state}", "sync_interval = 1", "log_level = debug", "[bands]"]
         for band, mode in self.bands.items():
             lines += [f"[band {band}]", f"mode = {mode}"]
-        lines += ["[upload]", f"url = {self.url}", f"token_file = {self.token_file}"]
+        lines += ["[upload]", f"url = {self.url}", f"token_file = {self.token_file}",
+                  f"batch_size = {self.batch}"]
         self.configuration.write_text("\n".join(lines) + "\n")
+        self.started_at = len(self.daemon.text())
         self.daemon.start()
 
     def command(self, *words, check=True):
@@ -63,6 +66,11 @@ class Gateway:
     def status(self):
         done = self.command("--json", "status", check=False)
         return json.loads(done.stdout) if done.returncode == 0 else {"running": False, "problems": [], "bands": []}
+
+    def has_read_all(self):
+        """Each band to its end, since the start."""
+        ended = re.findall(r"session ended \(band=(\S+), end=caught_up", self.daemon.text()[self.started_at:])
+        return {band[-5:] for band in self.bands} <= set(ended)
 
     def is_calm(self):
         """Every band was read to its end, and nothing waits here."""

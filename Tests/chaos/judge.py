@@ -2,6 +2,7 @@
 
 import collections
 import datetime
+import re
 
 RAW = ("value", "band_time_ms", "clock_id", "flags")
 DERIVED = ("recorded_at", "tz_offset_min", "version", "time_bound_ms", "time_uncertain", "person")
@@ -150,6 +151,10 @@ class Line:
         problems += [f"{place}: on the server, and never measured" for place in self.server if place not in self.records]
         return problems
 
+    def unhealed(self):
+        """{place: cause} of what one gateway missed, and said so, before another brought it."""
+        return {place: cause for place, cause in self.named("server").items() if place in self.server}
+
     def gaps(self):
         problems = []
         for name in self.sides:
@@ -198,6 +203,15 @@ class Line:
     def shared(self):
         """Rows that all sides have."""
         return len(set.intersection(*(set(rows) for rows in self.sides.values())))
+
+
+def some(problems, each=4):
+    """A few of each kind, and how many there are."""
+    kinds = collections.defaultdict(list)
+    for problem in problems:
+        kinds[re.sub(r"'[^']*'|[0-9a-f]{8}|[0-9]+|\{.*", "", problem)].append(problem)
+    return [line for kind in kinds.values() for line in
+            [*kind[:each], *([f"    and {len(kind) - each} more like the last one"] if len(kind) > each else [])]]
 
 
 def milliseconds(text):

@@ -51,6 +51,7 @@ class Proxy:
         self.deeds = collections.Counter()
         self.requests = self.batches = 0
         self.by_node = collections.Counter()
+        self.heard = collections.Counter({name: 0 for name in names})
         self.busy = 0
         self.last = time.monotonic()
         # Those that arrive later; tasks, so that the end can wait for them.
@@ -142,6 +143,7 @@ class Proxy:
     async def _treat(self, name, request, writer):
         """True when the connection goes on."""
         self.requests += 1
+        self.heard[name] += 1
         self.batches += request.method == "POST"
         deed = self.random.choices(list(self.weather), self.weather.values())[0]
         if not request.writes and deed in ("double", "again", "postpone"):

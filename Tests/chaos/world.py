@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -23,7 +24,8 @@ FAULTS = [
     ("lateend:0.5", ()), ("slow:300", ()), ("connectfails:0.2", ()), ("overwrite@9:60", ("overwritten", "freed_elsewhere")),
     ("absent=77", ("lost_by_band",)), ("unreadable=100", ("unreadable",)), ("reformat@12:80", ("reformatted",)),
 ]
-UNDELIVERABLE = {"absent=77": {77}, "unreadable=100": {100}}
+# A notification holds up to 15 records.
+UNDELIVERABLE = {"absent=77": {77}, "unreadable=100": set(range(86, 116))}
 MODES = [("own", "observe"), ("observe", "own"), ("observe", "observe"), ("observe", "observe"), ("own", "own")]
 # Restarts after which both gateways have compared everything with the server; each begins with a look.
 ROUNDS = 6
@@ -39,6 +41,7 @@ class World:
         self.window = choice.choice([0, 8, 64])
         self.bands = [address(index) for index in range(choice.choice([1, 1, 2]))]
         self.starts_offline = choice.random() < 0.5
+        self.batch = choice.choice([20, 60, 500])
         self.seconds = choice.uniform(10, 18)
         self.done = {"kills": {}, "other": {}}
         self.problems = []
@@ -48,7 +51,8 @@ class World:
         self.proxy = Proxy(self.cluster.nodes, ["a", "b"], choice.random())
         directory = self.cluster.directory
         self.gateways = [
-            Gateway(name, index, directory, {band: self.modes[index] for band in self.bands}, self.cluster.token, wallclock)
+            Gateway(name, index, directory, {band: self.modes[index] for band in self.bands}, self.cluster.token, wallclock,
+                    self.batch)
             for index, name in enumerate("ab")]
         self.band_state, self.ack_log = directory / "bands", directory / "acks"
         a, b = self.gateways
@@ -63,7 +67,7 @@ class World:
 
     def describe(self):
         counts = {"requests": self.proxy.requests, "batches": self.proxy.batches}
-        return (f"seed {self.seed}: {'/'.join(self.modes)}, {len(self.bands)} x {self.records} records, window {self.window}, "
+        return (f"seed {self.seed}: {'/'.join(self.modes)}, {len(self.bands)} x {self.records} records, window {self.window}, batches of {self.batch}, "
                 f"faults {self.fault or 'none'}; kills {self.done['kills']}, {self.done['other']}, {counts}, deeds {dict(self.proxy.deeds)}")
 
     def note(self, text):
@@ -242,7 +246,8 @@ class World:
             # A start looks at all that another gateway may have said; it also ends every wait after a failure.
             for gateway in self.gateways:
                 status = gateway.daemon.stop(DEADLINE)
-                if status != 0:
+                # One that was started a moment ago does not listen to signals yet.
+                if status not in (0, -signal.SIGTERM):
                     self.problems.append(f"gateway {gateway.name} ended with {status}")
                 self.check_acks(gateway)
             for gateway in self.gateways:
@@ -253,16 +258,20 @@ class World:
             self.note(f"round {number + 1}: {len(problems)} problems, {'as before' if now == last else 'changed'}")
             if now == last:
                 break
+            if last is not None:
+                self.note(self.changes(last, now))
             last = now
         else:
             problems.append(f"the sides go on changing after {ROUNDS} restarts")
-        self.problems += problems[:20]
-        if len(problems) > 20:
-            self.problems.append(f"and {len(problems) - 20} more")
+        self.problems += judge.some(problems)
 
     def wait_until_quiet(self):
+        heard = dict(self.proxy.heard)
+
         def is_quiet():
-            return self.proxy.quiet_for() > 3 and all(gateway.is_calm() for gateway in self.gateways)
+            """Both have asked the servers and read the bands to their ends since their start, and nobody asks any more."""
+            return (self.proxy.quiet_for() > 3 and all(self.proxy.heard[gateway.name] > heard[gateway.name] for gateway in self.gateways)
+                    and all(gateway.has_read_all() and gateway.is_calm() for gateway in self.gateways))
 
         try:
             Stack.wait(is_quiet, "everything to be synced and uploaded", deadline=240, pause=0.5)
@@ -274,9 +283,29 @@ class World:
         """What everybody has: (samples, gaps, devices) of each node, samples and gaps of each gateway."""
         devices = [device_id(band) for band in self.bands]
         nodes = [([sample for device in devices for sample in node.samples(device)],
-                  [{"device_id": device, **gap} for device in devices for gap in node.gaps(device)], node.devices())
-                 for node in self.cluster.nodes]
+                  [{"device_id": device, **gap} for device in devices for gap in node.gaps(device)],
+                 # Each start brings a new status.
+                 {device: {**state, "status": None} for device, state in node.devices().items()})
+                for node in self.cluster.nodes]
         return nodes, {gateway.name: (gateway.samples(), gateway.gaps()) for gateway in self.gateways}
+
+    @staticmethod
+    def changes(before, after):
+        """Where two looks differ, in a line."""
+        def parts(sides):
+            nodes, gateways = sides
+            named = {f"node {index + 1}": node for index, node in enumerate(nodes)}
+            return {(name, index): part for name, side in {**named, **gateways}.items() for index, part in enumerate(side)}
+
+        left, right = parts(before), parts(after)
+        lines = []
+        for place in left:
+            if left[place] == right[place]:
+                continue
+            rows = [row for row in right[place] if row not in left[place]] if isinstance(left[place], list) else [right[place]]
+            gone = [row for row in left[place] if row not in right[place]] if isinstance(left[place], list) else [left[place]]
+            lines.append(f"{place}: {len(rows)} changed, {rows[:1]} instead of {gone[:1]}")
+        return "; ".join(lines)
 
     def compare(self, sides):
         nodes, gateways = sides
