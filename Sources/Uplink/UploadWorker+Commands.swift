@@ -47,15 +47,18 @@ extension UploadWorker {
     /// A person waits for what goes up: it does not wait for cheaper hours then.
     var wantsAllNow: Bool { !commands.runs.isEmpty }
 
-    /// After each look.
-    func lookEnded(goesOn: Bool) {
+    /// After each look. Returns after what time at most there has to be another one.
+    func lookEnded(goesOn: Bool) -> Duration {
         let now = clock.monotonic
         let until = schedule.wait(now: now) ?? schedule.resting(now: now).until
         board.waitsUntil = until.map { wall($0, now: now) }
         noteError()
-        if goesOn { return }
+        if goesOn { return settings.intervals.idle }
         let pause = commands.pause.holds(now: now) ? commands.record?.pause : nil
         settleRuns(problem: pause?.problem ?? board.snapshot.problem)
+        guard let lease = nextLease(after: now) else { return settings.intervals.idle }
+        nextLook = min(nextLook, lease)
+        return lease - now
     }
 
     private func settleRuns(problem: Problem?) {

@@ -41,6 +41,11 @@ extension UploadWorker {
         return false
     }
 
+    /// When the next lease is due that is not overdue: an overdue one waits with everything else.
+    func nextLease(after now: Duration) -> Duration? {
+        commands.leases.dueAt.values.filter { $0 > now }.min()
+    }
+
     /// A band was taken over, say: its lease is asked for now.
     func lookAtLeases(of device: DeviceID) {
         commands.leases.dueAt[device] = nil

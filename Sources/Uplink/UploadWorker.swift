@@ -110,8 +110,7 @@ final class UploadWorker {
         let goesOn = wait == .zero || host.isPaced
         stepEnded(since: now, goesOn: goesOn)
         board.show(schedule.problem.map(explained), isSending: goesOn, now: clock.wall)
-        lookEnded(goesOn: goesOn)
-        return min(wait, prompt, command)
+        return min(wait, prompt, command, lookEnded(goesOn: goesOn))
     }
 
     private func look(now: Duration) -> Duration {

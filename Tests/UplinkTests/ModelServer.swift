@@ -38,6 +38,9 @@ final class ModelServer: UploadTransport, Sendable {
         var expired: Set<Key> = []
         /// False = it knows no ranges.
         var hasRanges = false
+        /// Who holds a device, and until when by the clock of the test, s; nil as a whole = it knows no leases.
+        var leases: [String: (holder: String, until: Int64)]? = nil
+        var now: Int64 = 0
     }
 
     /// What is done to one request instead of, or to, its proper answer.
@@ -86,6 +89,9 @@ final class ModelServer: UploadTransport, Sendable {
         case (.get, let device?):
             contents.change { $0.log.append("GET \(device)") }
             return state(device)
+        case (_, let what?) where what.hasPrefix("lease"):
+            contents.change { $0.log.append("\(request.method.rawValue) lease") }
+            return lease(request, parts[parts.count - 2], what)
         case (.put, let what?):
             let device = parts[parts.count - 2]
             contents.change { $0.log.append("PUT \(what) \(device)") }
@@ -234,6 +240,37 @@ final class ModelServer: UploadTransport, Sendable {
             }
             let page = SamplesPage(samples: samples, nextCursor: end < found.count ? "\(end)" : nil)
             return HTTPResponse(status: 200, body: (try? APIJSON.encode(page)) ?? [])
+        }
+    }
+
+    private func lease(_ request: HTTPRequest, _ device: String, _ what: String) -> HTTPResponse {
+        contents.change { contents in
+            guard var leases = contents.leases else { return Self.error(APIFailure(.notFound, "")) }
+            if let held = leases[device], held.until <= contents.now { leases[device] = nil }
+            func answer(_ status: Int = 200) -> HTTPResponse {
+                let held = leases[device]
+                let until = held.map { APITime(milliseconds: $0.until * 1000) }
+                let body: any Encodable =
+                    status == 200
+                    ? LeaseAnswer(holder: held?.holder, expiresAt: until)
+                    : LeaseHeldBody(
+                        error: ErrorBody(code: "lease_held", message: "").error, holder: held?.holder ?? "",
+                        expiresAt: until ?? .earliest)
+                return HTTPResponse(status: status, body: (try? APIJSON.encode(body)) ?? [])
+            }
+            defer { contents.leases = leases }
+            if request.method == .delete {
+                if leases[device]?.holder == what.split(separator: "=").last.map(String.init) {
+                    leases[device] = nil
+                }
+                return answer()
+            }
+            guard let asked = try? APIJSON.decode(LeaseRequest.self, from: request.body) else {
+                return Self.error(.malformed("lease"))
+            }
+            if let held = leases[device], held.holder != asked.gatewayID { return answer(409) }
+            leases[device] = (asked.gatewayID, contents.now + Int64(asked.ttlSeconds))
+            return answer()
         }
     }
 
