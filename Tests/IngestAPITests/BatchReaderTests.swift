@@ -26,8 +26,7 @@ private func agree(_ body: [UInt8]) -> Bool {
 }
 
 @Suite struct BatchReaderTests {
-    /// Bodies that must be read by the fast reader: a gateway's own, and the same with other spacing and order.
-    @Test(arguments: [
+    static let ordinary: [String] = [
         batch(), batch(sample), batch(sample, sample),
         batch(sample, more: ",\"complete_through\":4294967295"),
         " { \(head) ,\n\t\"sample_count\" : 1 , \"samples\" : [ \(sample.replacing(",", with: " , ")) ] } \r\n",
@@ -39,15 +38,17 @@ private func agree(_ body: [UInt8]) -> Bool {
             sample.replacing("}", with: ",\"time_bound_ms\":0,\"time_uncertain\":true,\"person\":\"a b\"}")),
         batch(sample("band_time_ms", "-999999999999999999")), batch(sample("seq", "4294967295")),
         batch(sample("recorded_at", "\"2026-10-27t11:01:00+05:30\"")), batch(sample("value", "0")),
-    ])
+    ]
+
+    /// Bodies that must be read by the fast reader: a gateway's own, and the same with other spacing and order.
+    @Test(arguments: ordinary)
     func whatGatewaysSendIsReadDirectly(_ body: String) throws {
         let bytes = Array(body.utf8)
         let direct = try #require(ReceivedBatch.readDirectly(bytes))
         #expect(try direct == ReceivedBatch(judging: bytes))
     }
 
-    /// Bodies that are left to the other reader, whether it takes them or not.
-    @Test(arguments: [
+    static let bodies2: [String] = [
         "", "{", "{}", "[]", batch(sample, count: 2), batch(sample) + "x", batch(sample) + ",",
         batch(sample, more: ",\"x\":1"),
         batch(sample, more: ",\"complete_through\":null"), batch(sample, more: ",\(head)"),
@@ -75,7 +76,10 @@ private func agree(_ body: [UInt8]) -> Bool {
         batch(sample).replacing("b5e5d00d", with: "B5E5D00D"),
         batch(sample).replacing("band_F0F1F2F3F4F5", with: "a/b"),
         batch(sample).replacing("0b0f3a1e-0001", with: ""),
-    ])
+    ]
+
+    /// Bodies that are left to the other reader, whether it takes them or not.
+    @Test(arguments: bodies2)
     func theUnusualIsLeftToTheDecoder(_ body: String) {
         #expect(ReceivedBatch.readDirectly(Array(body.utf8)) == nil)
     }

@@ -95,7 +95,7 @@ import Testing
         let settings = settings(old)
         let url = "https://localhost:\(front.port)"
         let model = model
-        try await BlockingWork().perform {
+        await BlockingWork().perform {
             let run = Run(url: url, transport: ConfiguredTransport(settings, abortFlag: AbortFlag()))
             run.outbox.add((1...10).map { sample($0) })
             run.pass(.seconds(3600))

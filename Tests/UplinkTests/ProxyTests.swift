@@ -215,7 +215,7 @@ import Testing
         let settings = settings("http://127.0.0.1:\(proxy.port)", credentials: "anna:wrong")
         let directory = directory
         let model = model
-        try await BlockingWork().perform {
+        await BlockingWork().perform {
             let run = Run(
                 token: Secrets.token, url: "https://\(Self.name)",
                 transport: ConfiguredTransport(settings, abortFlag: AbortFlag()))
