@@ -55,7 +55,7 @@ class OpenAPI(ServerTest):
         self.assertNotIn("returned only 401/403", self.check_role(self.a))
         metrics = self.server.ask("GET", "/metrics").body.decode()
         for route in ("samples_batch", "samples", "aggregates", "devices", "device", "ranges", "gaps", "put_gaps",
-                      "put_status", "put_lease", "delete_lease", "person", "put_person"):
+                      "put_status", "put_lease", "delete_lease", "persons", "person", "put_person"):
             self.assertRegex(metrics, rf'requests_total{{route="{route}",status="200"}} \d')
         self.assertNotIn('status="500"', metrics)
 
