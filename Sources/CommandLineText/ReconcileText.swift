@@ -92,6 +92,11 @@ public struct ReconcileText {
                 "\(counted(report.onlyThere, "sample")) \(report.onlyThere == 1 ? "is" : "are") only at the server: another "
                     + "gateway's, or from before this database. Nothing needs to be done.")
         }
+        if report.healed > 0 {
+            lines.append(
+                "\(counted(report.healed, "record")) of these had been named as missing here: "
+                    + (report.isMarked ? "the gaps are healed." : "their gaps would be healed."))
+        }
         if let days = report.expiredDays {
             lines.append(
                 "\(counted(report.expired, "sample")) of \(Self.date(days.lowerBound)) to \(Self.date(days.upperBound)) "
@@ -143,7 +148,7 @@ public struct ReconcileText {
             ("device_id", .string(report.device.text)), ("days", .number(report.days)),
             ("differing_days", .number(report.differingDays)), ("missing", .number(report.missing)),
             ("marked", .bool(report.isMarked)), ("only_there", .number(report.onlyThere)),
-            ("expired", .number(report.expired)),
+            ("healed", .number(report.healed)), ("expired", .number(report.expired)),
             ("expired_from", .optional(report.expiredDays) { .string(date($0.lowerBound)) }),
             ("expired_to", .optional(report.expiredDays) { .string(date($0.upperBound)) }),
             ("waiting", .number(report.waiting)), ("kept", .number(report.kept)),

@@ -11,6 +11,7 @@ extension ReconcileReport {
             "Differences": .array(element: "a{sv}", differences.map { .properties($0.properties) }),
             "DifferingDays": .uint64(UInt64(clamping: differingDays)),
             "Missing": .uint64(UInt64(clamping: missing)), "OnlyThere": .uint64(UInt64(clamping: onlyThere)),
+            "Healed": .uint64(UInt64(clamping: healed)),
             "Expired": .uint64(UInt64(clamping: expired)), "Waiting": .uint64(UInt64(clamping: waiting)),
             "Kept": .uint64(UInt64(clamping: kept)), "Marked": .bool(isMarked),
         ]
@@ -28,6 +29,7 @@ extension ReconcileReport {
         differingDays = properties.integer("DifferingDays") ?? 0
         missing = properties.integer("Missing") ?? 0
         onlyThere = properties.integer("OnlyThere") ?? 0
+        healed = properties.integer("Healed") ?? 0
         expired = properties.integer("Expired") ?? 0
         waiting = properties.integer("Waiting") ?? 0
         kept = properties.integer("Kept") ?? 0

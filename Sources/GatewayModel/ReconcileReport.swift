@@ -13,6 +13,8 @@ public struct ReconcileReport: Equatable, Sendable {
     public var missing: Int
     /// There and not here: another gateway's, or from before this database.
     public var onlyThere: Int
+    /// Of these, the ones that were named as missing here: their gaps are healed, unless it was only looked.
+    public var healed: Int
     /// So old that the server has let it go: no difference.
     public var expired: Int
     /// Days since 1970-01-01 of what has expired.
@@ -36,6 +38,7 @@ public struct ReconcileReport: Equatable, Sendable {
         differingDays = 0
         missing = 0
         onlyThere = 0
+        healed = 0
         expired = 0
         waiting = 0
         kept = 0

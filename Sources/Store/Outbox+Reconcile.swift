@@ -111,6 +111,24 @@ extension Outbox {
         }
     }
 
+    /// What is named as missing and has not turned up: the rings, and the seqs in rising order.
+    public func openGaps(of device: DeviceID) throws(StoreError) -> [RingID: [ClosedRange<UInt32>]] {
+        let gaps = try storing("list the gaps", path) { try GapQuery(database: database).all(device: device) }
+        return Dictionary(grouping: gaps.map(\.gap).filter { $0.healedAt == nil }, by: \.ring).mapValues {
+            $0.map { $0.firstSeq...max($0.firstSeq, $0.lastSeq ?? .max) }
+        }
+    }
+
+    /// The server has these, though they were named as missing: another gateway brought them. In rising order.
+    public func heal(_ seqs: [UInt32], in ring: RingID, of device: DeviceID) throws(StoreError) {
+        var runs = SeqRuns()
+        for seq in seqs { runs.append(seq) }
+        try write("heal gaps") { now in
+            guard let row = try selection.ring(device, ring) else { return }
+            for run in runs.runs { try self.gaps.heal(ring: row.id, run, now: now) }
+        }
+    }
+
     /// The server lacks these, which were confirmed: they go up again. In rising order.
     public func markUnconfirmed(
         _ seqs: [UInt32], in ring: RingID, of device: DeviceID

@@ -21,6 +21,8 @@ protocol CommandOutbox: AnyObject {
         _ seqs: ClosedRange<UInt32>, _ type: SampleType, in ring: RingID, of device: DeviceID
     ) throws -> Bool
     func markUnconfirmed(_ seqs: [UInt32], in ring: RingID, of device: DeviceID) throws
+    func openGaps(of device: DeviceID) throws -> [RingID: [ClosedRange<UInt32>]]
+    func heal(_ seqs: [UInt32], in ring: RingID, of device: DeviceID) throws
 
     /// Bands whose lease is to be asked for, kept, or given back.
     func leasedBands() throws -> [LeasedBand]
@@ -66,6 +68,14 @@ extension StoreOutbox {
         _ seqs: ClosedRange<UInt32>, _ type: SampleType, in ring: RingID, of device: DeviceID
     ) throws -> Bool {
         try outbox.hasStored(seqs, type, in: ring, of: device)
+    }
+
+    func openGaps(of device: DeviceID) throws -> [RingID: [ClosedRange<UInt32>]] {
+        try outbox.openGaps(of: device)
+    }
+
+    func heal(_ seqs: [UInt32], in ring: RingID, of device: DeviceID) throws {
+        try outbox.heal(seqs, in: ring, of: device)
     }
 
     func markUnconfirmed(_ seqs: [UInt32], in ring: RingID, of device: DeviceID) throws {

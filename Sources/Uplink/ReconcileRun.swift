@@ -33,6 +33,8 @@ struct ReconcileRun {
 
     let device: DeviceID
     let isDryRun: Bool
+    /// Nobody asked for it: what the server lacks is not marked, and gaps heal all the same.
+    let isForGaps: Bool
     /// The first day that is compared; nil = all.
     let firstDay: Int64?
     /// Nil = another one is under way.
@@ -41,6 +43,8 @@ struct ReconcileRun {
     var report: ReconcileReport
     var counts: [String: Int] = [:]
     var ranges: [DayRange] = []
+    /// Named as missing here.
+    var gaps: [RingID: [ClosedRange<UInt32>]] = [:]
     var expiry = ExpiryJudge(counts: [:], ranges: [])
     /// Still to be compared, in rising order.
     var days: [Int64] = []
@@ -53,14 +57,15 @@ struct ReconcileRun {
     static let failureLimit = 4
 
     init(
-        device: DeviceID, firstDay: Int64?, isDryRun: Bool, limits: BackOff.Limits,
+        device: DeviceID, firstDay: Int64?, isDryRun: Bool, isForGaps: Bool = false, limits: BackOff.Limits,
         answer: OneShot<ReconcileReport?>
     ) {
         self.device = device
         self.firstDay = firstDay
-        self.isDryRun = isDryRun
+        self.isDryRun = isDryRun || isForGaps
+        self.isForGaps = isForGaps
         self.answer = answer
-        report = ReconcileReport(device: device, isMarked: !isDryRun)
+        report = ReconcileReport(device: device, isMarked: !isDryRun && !isForGaps)
         backOff = BackOff(limits: limits)
     }
 
@@ -69,6 +74,14 @@ struct ReconcileRun {
         var report = report
         report.problem = Problem(UploadProblem.noAnswer(.aborted), since: nil)
         answer.set(report)
+    }
+
+    var healsGaps: Bool { isForGaps || !isDryRun }
+
+    /// Those of the seqs that are named as missing.
+    func missing(_ seqs: [UInt32], in ring: RingID) -> [UInt32] {
+        guard let gaps = gaps[ring] else { return [] }
+        return seqs.filter { seq in gaps.contains { $0.contains(seq) } }
     }
 
     /// The ranges are there: which days there are here and there.

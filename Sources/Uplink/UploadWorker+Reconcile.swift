@@ -12,10 +12,19 @@ extension UploadWorker {
 
     /// False = another one is under way.
     func reconcile(_ run: ReconcileRun) -> Bool {
-        guard commands.reconciliation == nil else { return false }
+        // What was begun without a person gives way: it comes again.
+        guard commands.reconciliation?.isForGaps ?? true else { return false }
         commands.reconciliation = run
         showReconciling()
         return true
+    }
+
+    /// Another gateway syncs the band, too, and may have brought what is named as missing here.
+    func lookForGaps(of device: DeviceID, _ outbox: any UploadOutbox) throws {
+        guard commands.reconciliation == nil, try !outbox.openGaps(of: device).isEmpty else { return }
+        commands.reconciliation = ReconcileRun(
+            device: device, firstDay: nil, isDryRun: true, isForGaps: true,
+            limits: settings.intervals.limits.backOff, answer: OneShot())
     }
 
     /// How long to wait before the next step of it; nil = there is none.
@@ -60,9 +69,11 @@ extension UploadWorker {
     }
 
     private func showReconciling() {
-        board.reconciling = commands.reconciliation.map { run in
-            ReconcileProgress(
-                device: run.device, done: run.report.days - run.days.count, total: run.report.days)
+        board.reconciling = commands.reconciliation.flatMap { run in
+            run.isForGaps
+                ? nil
+                : ReconcileProgress(
+                    device: run.device, done: run.report.days - run.days.count, total: run.report.days)
         }
     }
 
@@ -81,6 +92,7 @@ extension UploadWorker {
             server.ranges(of: run.device, token: token), wallTime: wallTime)
         guard isAnswered(decision, of: run) else { return }
         commands.reconciliation?.ranges = list ?? []
+        commands.reconciliation?.gaps = try outbox.openGaps(of: run.device)
         commands.reconciliation?.begin(daysHere: try outbox.days(of: run.device))
     }
 
@@ -122,6 +134,8 @@ extension UploadWorker {
             for (part, seqs) in day.onlyThere {
                 guard let ring = RingID(part.ring) else { continue }
                 let type = SampleType(part.type)
+                // What is named as missing has to be looked for.
+                if run.gaps[ring]?.contains(where: { $0.overlaps(seqs) }) == true { continue }
                 if try !outbox.hasStored(seqs, type, in: ring, of: run.device) { day.isForeign(part) }
             }
             commands.reconciliation?.days.removeFirst()
@@ -225,6 +239,9 @@ extension UploadWorker {
         let known = try outbox.stored(strangers, type, in: ring, of: run.device)
         difference.onlyThere =
             day.foreign.contains(part) ? difference.there : strangers.count - known.count
+        let found = run.missing(strangers.filter { !known.contains($0) }, in: ring)
+        commands.reconciliation?.report.healed += found.count
+        if run.healsGaps, !found.isEmpty { try outbox.heal(found, in: ring, of: run.device) }
         if !run.isDryRun, !absent.seqs.isEmpty {
             try outbox.markUnconfirmed(absent.seqs, in: ring, of: run.device)
         }

@@ -68,11 +68,13 @@ private func text(_ report: ReconcileReport, width: Int = 100) -> String {
         var clean = report()
         clean.expired = 86_400
         clean.expiredDays = 20_600...20_660
+        clean.healed = 5
         clean.waiting = 12
         clean.kept = 1
         let shown = text(clean, width: 300)
         #expect(shown.hasPrefix("F0:F1:F2:F3:F4:F5 (Anna): 31 days compared, no difference.\n"))
         #expect(shown.contains("86,400 samples of 2026-05-27 to 2026-07-26 have expired there"))
+        #expect(shown.contains("5 records of these had been named as missing here: the gaps are healed."))
         #expect(shown.contains("12 samples are still to go up.") && shown.contains("1 sample is kept here"))
     }
 

@@ -63,6 +63,7 @@ extension Seeded {
         report.differingDays = count()
         report.missing = count()
         report.onlyThere = count()
+        report.healed = count()
         report.expired = count()
         report.expiredDays = optional { -5...Int64.random(in: -5...30_000, using: &$0) }
         report.waiting = count()

@@ -86,6 +86,16 @@ extension FakeOutbox: CommandOutbox {
         }
     }
 
+    func openGaps(of device: DeviceID) throws -> [RingID: [ClosedRange<UInt32>]] {
+        try read { contents in
+            contents.openGaps.isEmpty || device != deviceA ? [:] : [ring: contents.openGaps]
+        }
+    }
+
+    func heal(_ seqs: [UInt32], in ring: RingID, of device: DeviceID) throws {
+        try write { $0.healed += seqs }
+    }
+
     func markUnconfirmed(_ seqs: [UInt32], in ring: RingID, of device: DeviceID) throws {
         try write { contents in
             for seq in seqs { contents.rows[Key(device: device, seq: seq)]?.state = .pending }

@@ -43,6 +43,8 @@ final class FakeOutbox: UploadOutbox, Sendable {
         var record = UploadRecord()
         var errorsNoted = 0
         var leased: [LeasedBand] = []
+        var openGaps: [ClosedRange<UInt32>] = []
+        var healed: [UInt32] = []
     }
 
     let contents = Locked(Contents())

@@ -129,6 +129,48 @@ import UploadDecisions
         #expect(run.log.count { $0 == "GET samples" } == 0, "nothing of these is here: it need not be read")
     }
 
+    /// The server has samples 6001 to 6010, which nobody here ever had; 6003 to 6500 are named as missing.
+    private func withGap() -> Run {
+        let run = uploaded()
+        run.outbox.contents.change { $0.openGaps = [6003...6500] }
+        run.server.contents.change { contents in
+            for seq in UInt32(6001)...6010 {
+                let key = ModelServer.Key(device: deviceA.text, type: .heartRate, seq: seq)
+                contents.samples[key] = .init(
+                    sample: APISample(
+                        type: .heartRate, seq: seq, value: 1,
+                        recordedAt: APITime(milliseconds: sample(seq).recordedAt.milliseconds),
+                        tzOffsetMinutes: nil, bandTimeMilliseconds: 0, clockID: 1, flags: 1))
+            }
+        }
+        return run
+    }
+
+    @Test func aGapOfWhatAnotherGatewayBroughtHeals() throws {
+        let run = withGap()
+        #expect(try reconciled(run, dry: true).healed == 8)
+        #expect(run.outbox.contents.value.healed.isEmpty)
+        let report = try reconciled(run)
+        #expect(report.onlyThere == 10 && report.healed == 8)
+        #expect(run.outbox.contents.value.healed == Array(6003...6010))
+    }
+
+    @Test func whereAnotherGatewayIsAtWorkGapsAreLookedForByThemselves() throws {
+        let run = withGap()
+        lose([2], of: run)
+        run.outbox.contents.change { $0.sharing.shared = [deviceA] }
+        run.pass(.seconds(13 * 3600))
+        #expect(Set(run.outbox.contents.value.healed) == Set(6003...6010))
+        #expect(run.outbox.count(.pending) == 0, "what the server lacks is a person's to ask about")
+        #expect(run.board.reconciling == nil)
+    }
+
+    @Test func aPersonsComparisonDoesNotWaitForOneThatNobodyAskedFor() throws {
+        let run = withGap()
+        try run.worker.lookForGaps(of: deviceA, run.outbox)
+        #expect(try reconciled(run).healed == 8)
+    }
+
     @Test func whatWaitsOrWasRefusedIsNoDifference() throws {
         let run = uploaded()
         run.server.set(rejection: { $0.seq == 5001 ? .badTime : nil })
