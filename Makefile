@@ -11,12 +11,13 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 DOCDIR ?= $(PREFIX)/share/doc/bandferry
 
 PROGRAMS = bandferryd bandferry bandferry-ingest bandsim
+UNITS = bandferryd.service bandferry-ingest.service
 SWIFT = $$(scripts/find-swift.sh)
 # The Swift libraries go into the programs: they need nothing at run time but Debian's own libraries.
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
 RELEASEDIR = .build/release
 
-.PHONY: help build demo check test vm-test fuzz threads bench bench-trends time-simulation convergence debian13 install uninstall clean
+.PHONY: help build demo check test vm-test fuzz threads bench bench-ingest bench-trends time-simulation convergence debian13 install uninstall clean
 
 help:
 	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way'
@@ -25,6 +26,7 @@ help:
 	@echo 'make build     the four programs, in $(RELEASEDIR)'
 	@echo 'make install   programs, unit, bus policy and an example configuration (DESTDIR, PREFIX)'
 	@echo 'make bench     speed beside a Python gateway and beside the floor, as ratios'
+	@echo 'make bench-ingest  uploads a second on PostgreSQL and SQLite, beside the floor (STORED=100000000 samples stored before)'
 	@echo 'make bench-trends  time of a trend from ten million samples, beside an almost empty store'
 	@echo 'make fuzz      parsers under libFuzzer and the address sanitizer (SECONDS_EACH=60)'
 	@echo 'make threads   the unit tests under the thread sanitizer'
@@ -63,6 +65,10 @@ bench: build
 	@scripts/install-packages.sh test
 	@Tests/bench/run.py --bin $(RELEASEDIR)
 
+bench-ingest: build
+	@scripts/install-packages.sh test
+	@Tests/bench/ingest.py --bin $(RELEASEDIR) $(if $(STORED),--stored $(STORED))
+
 bench-trends: build
 	@Tests/bench/trends.py --bin $(RELEASEDIR)
 
@@ -82,9 +88,11 @@ install:
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(POLICYDIR)' \
 	    '$(DESTDIR)$(SYSCONFDIR)/bandferry' '$(DESTDIR)$(DOCDIR)'
 	install -s -m 0755 $(PROGRAMS:%=$(RELEASEDIR)/%) '$(DESTDIR)$(BINDIR)'
-	sed 's|/usr/bin/|$(BINDIR)/|' systemd/bandferryd.service >'$(DESTDIR)$(UNITDIR)/bandferryd.service'
-	chmod 0644 '$(DESTDIR)$(UNITDIR)/bandferryd.service'
+	for unit in $(UNITS); do sed 's|/usr/bin/|$(BINDIR)/|' systemd/$$unit >'$(DESTDIR)$(UNITDIR)'/$$unit && \
+	    chmod 0644 '$(DESTDIR)$(UNITDIR)'/$$unit || exit 1; done
 	install -m 0644 systemd/bandferry.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf'
+	install -m 0644 systemd/bandferry-ingest.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf'
+	install -m 0644 systemd/ingest.env.example docs/server.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
 	install -m 0644 dbus-policy/org.bandferry.conf '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
 	install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(DOCDIR)/bandferry.conf.example'
 	@test -e '$(DESTDIR)$(SYSCONFDIR)/bandferry/bandferry.conf' || \
@@ -92,9 +100,10 @@ install:
 	@scripts/after-install.sh '$(DESTDIR)' '$(SYSCONFDIR)/bandferry'
 
 uninstall:
-	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') '$(DESTDIR)$(UNITDIR)/bandferryd.service' \
-	    '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf' '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
-	@echo 'Kept: $(SYSCONFDIR)/bandferry and the state directory, which holds the samples.'
+	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') $(UNITS:%='$(DESTDIR)$(UNITDIR)/%') \
+	    '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf' '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf' \
+	    '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
+	@echo 'Kept: $(SYSCONFDIR)/bandferry and the state directories, which hold the samples.'
 
 clean:
 	rm -rf .build .build-*

@@ -1,5 +1,6 @@
 import HTTPServer
 import IngestAPI
+import IngestStore
 
 /// What a request asks for. Ingest API 1.
 enum Route: Equatable {
@@ -14,6 +15,7 @@ enum Route: Equatable {
     case putStatus(device: String)
     case requestLease(device: String)
     case releaseLease(device: String)
+    case persons
     case person(String)
     case putPerson(String)
     case samples
@@ -33,6 +35,7 @@ enum Route: Equatable {
         case .putStatus: "put_status"
         case .requestLease: "put_lease"
         case .releaseLease: "delete_lease"
+        case .persons: "persons"
         case .person: "person"
         case .putPerson: "put_person"
         case .samples: "samples"
@@ -46,7 +49,8 @@ enum Route: Equatable {
     var needsGatewayRole: Bool {
         switch self {
         case .storeBatch, .putGaps, .putStatus, .requestLease, .releaseLease, .putPerson: true
-        case .health, .metrics, .devices, .device, .ranges, .gaps, .person, .samples, .aggregates: false
+        case .health, .metrics, .devices, .device, .ranges, .gaps, .persons, .person, .samples, .aggregates:
+            false
         }
     }
 
@@ -79,6 +83,7 @@ enum Route: Equatable {
                 throw APIFailure(.unknownDevice, "no device can have this name")
             }
             return try choices(device: path[2], part: path.count == 4 ? path[3] : nil)
+        case ("persons", 2): return ["GET": .persons]
         case ("persons", 3):
             guard IngestAPI.isOpaqueID(path[2]) else { throw .malformed("the person is not an id") }
             return ["GET": .person(path[2]), "PUT": .putPerson(path[2])]

@@ -103,14 +103,14 @@ final class UploadWorker {
         if wasWoken { nextLook = min(nextLook, now + settings.intervals.merge) }
         if takePrompt(now: now) { nextLook = min(nextLook, now) }
         let prompt = host.prompts.wait(now: now) ?? settings.intervals.idle
-        guard now >= nextLook else { return min(nextLook - now, prompt) }
+        let command = stepReconcile(now: now) ?? settings.intervals.idle
+        guard now >= nextLook else { return min(nextLook - now, prompt, command) }
         host.isPaced = false
         let wait = look(now: now)
         let goesOn = wait == .zero || host.isPaced
         stepEnded(since: now, goesOn: goesOn)
         board.show(schedule.problem.map(explained), isSending: goesOn, now: clock.wall)
-        lookEnded(goesOn: goesOn)
-        return min(wait, prompt)
+        return min(wait, prompt, command, lookEnded(goesOn: goesOn))
     }
 
     private func look(now: Duration) -> Duration {
@@ -175,6 +175,7 @@ final class UploadWorker {
             try readState(of: device, outbox, token: token, now: now)
             return true
         }
+        if try keepLeases(outbox, token: token, now: now) { return true }
         if try syncPersons(outbox, token: token, now: now) { return true }
         // Gaps before samples, so that complete_through of a batch may count them.
         for device in awake where mayReport(device, now: now) {

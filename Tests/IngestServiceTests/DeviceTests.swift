@@ -215,4 +215,34 @@ import Testing
             #expect(try await client.get("/v1/persons/r").status == 404)
         }
     }
+
+    @Test func personsAreListedWithTheirBands() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            func list(_ token: String = "reader-a") async throws -> [PersonEntry] {
+                try await server.client(token).get("/v1/persons").read(PersonList.self).persons
+            }
+            #expect(try await list().isEmpty)
+            let zone = PersonRecord.Zone(zone: "Asia/Kolkata", from: APITime(milliseconds: 0))
+            _ = try await client.send(
+                .put, "/v1/persons/q", APIJSON.encode(PersonRecord(label: "bed 4", zones: [zone])))
+            _ = try await client.put("/v1/persons/none", #"{"zones":[]}"#)
+            _ = try await client.store(batch([sample(1, person: .assigned("q"))], device: "e"))
+            _ = try await client.store(
+                batch([sample(1, person: .assigned("q")), sample(2, person: .assigned("b"))], device: "d"))
+            // What a band once had of somebody stays known, also when its samples became another's.
+            _ = try await client.store(batch([sample(2, version: 2, person: .assigned("q"))], device: "d"))
+            _ = try await server.client("gateway-b").put("/v1/persons/other", #"{"zones":[]}"#)
+            #expect(
+                try await list() == [
+                    PersonEntry(person: "b", devices: ["d"]), PersonEntry(person: "none"),
+                    PersonEntry(person: "q", label: "bed 4", zones: [zone], devices: ["d", "e"]),
+                ])
+            #expect(try await list("gateway-b") == [PersonEntry(person: "other")])
+            let text = try await client.get("/v1/persons").text
+            #expect(text.contains(#""label":null"#))
+            #expect(try await client.put("/v1/persons", "{}").status == 405)
+            #expect(try await client.get("/v1/persons/").status == 400)
+        }
+    }
 }

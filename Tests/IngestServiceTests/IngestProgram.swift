@@ -78,15 +78,15 @@ private final class Collector: Sendable {
     private let bytes = Guarded(Data())
     private let ended = DispatchSemaphore(value: 0)
 
+    /// On a thread of its own: Foundation's handlers for a pipe that ends race with the end of its descriptor.
     func follow(_ pipe: Pipe) {
-        pipe.fileHandleForReading.readabilityHandler = { [self] handle in
-            let data = handle.availableData
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-                ended.signal()
-            } else {
+        Thread.detachNewThread { [self] in
+            while true {
+                let data = pipe.fileHandleForReading.availableData
+                if data.isEmpty { break }
                 bytes.withLock { $0.append(data) }
             }
+            ended.signal()
         }
     }
 
@@ -100,6 +100,6 @@ extension TestServer {
     static func reopened(_ path: String) async throws -> Int {
         let database = try Database(path: path, access: .readWrite)
         #expect(try database.check(full: true, within: .seconds(30)) == .sound)
-        return try database.first("SELECT count(*) FROM samples") { $0.int(0) } ?? 0
+        return try database.first("SELECT coalesce(sum(samples), 0) FROM chunks") { $0.int(0) } ?? 0
     }
 }
