@@ -2,6 +2,12 @@ import Foundation
 
 /// Sockets of this machine to itself.
 enum Loopback {
+    static let hasIPv6: Bool = {
+        guard let made = try? listen(family: AF_INET6) else { return false }
+        close(made.descriptor)
+        return true
+    }()
+
     /// Listens on 127.0.0.1 or ::1, and there alone.
     static func listen(port: UInt16 = 0, family: Int32 = AF_INET) throws -> (descriptor: Int32, port: UInt16)
     {

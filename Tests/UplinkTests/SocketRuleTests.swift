@@ -142,7 +142,7 @@ import Testing
 
     // MARK: the way there
 
-    @Test(arguments: ["[::1]", "localhost"])
+    @Test(.enabled(if: Loopback.hasIPv6), arguments: ["[::1]", "localhost"])
     func aServerThatHasOnlyIPv6IsReached(_ host: String) async throws {
         try await SocketRun.perform(family: AF_INET6, url: { "http://\(host):\($0.port)" }) { bed in
             bed.run.outbox.add(Secrets.samples(1...10))
