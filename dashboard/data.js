@@ -1,6 +1,6 @@
 import { ApiError } from "./api.js";
 import { mayTouch } from "./gaps.js";
-import { DAY, HOUR, MINUTE, addDays, browserZone, instant, isZone, rfc3339, zoneAt } from "./time.js";
+import { HOUR, MINUTE, addDays, browserZone, instant, isZone, rfc3339, zoneAt } from "./time.js";
 
 // What the views ask the server for. A subject is a person or a band.
 
