@@ -13,6 +13,7 @@ DOCDIR ?= $(PREFIX)/share/doc/bandferry
 DASHBOARDDIR = $(PREFIX)/share/bandferry/dashboard
 
 PROGRAMS = bandferryd bandferry bandferry-ingest bandsim
+UNITS = bandferryd.service bandferry-ingest.service
 SWIFT = $$(scripts/find-swift.sh)
 # The Swift libraries go into the programs: they need nothing at run time but Debian's own libraries.
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
@@ -85,9 +86,11 @@ install:
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(POLICYDIR)' \
 	    '$(DESTDIR)$(SYSCONFDIR)/bandferry' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DASHBOARDDIR)/views'
 	install -s -m 0755 $(PROGRAMS:%=$(RELEASEDIR)/%) '$(DESTDIR)$(BINDIR)'
-	sed 's|/usr/bin/|$(BINDIR)/|' systemd/bandferryd.service >'$(DESTDIR)$(UNITDIR)/bandferryd.service'
-	chmod 0644 '$(DESTDIR)$(UNITDIR)/bandferryd.service'
+	for unit in $(UNITS); do sed 's|/usr/bin/|$(BINDIR)/|' systemd/$$unit >'$(DESTDIR)$(UNITDIR)'/$$unit && \
+	    chmod 0644 '$(DESTDIR)$(UNITDIR)'/$$unit || exit 1; done
 	install -m 0644 systemd/bandferry.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf'
+	install -m 0644 systemd/bandferry-ingest.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf'
+	install -m 0644 systemd/ingest.env.example docs/server.md docs/dashboard.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
 	install -m 0644 dbus-policy/org.bandferry.conf '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
 	install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(DOCDIR)/bandferry.conf.example'
 	install -m 0644 dashboard/*.* '$(DESTDIR)$(DASHBOARDDIR)'
@@ -97,10 +100,11 @@ install:
 	@scripts/after-install.sh '$(DESTDIR)' '$(SYSCONFDIR)/bandferry'
 
 uninstall:
-	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') '$(DESTDIR)$(UNITDIR)/bandferryd.service' \
-	    '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf' '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
+	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') $(UNITS:%='$(DESTDIR)$(UNITDIR)/%') \
+	    '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf' '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf' \
+	    '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
 	rm -rf '$(DESTDIR)$(DASHBOARDDIR)'
-	@echo 'Kept: $(SYSCONFDIR)/bandferry and the state directory, which holds the samples.'
+	@echo 'Kept: $(SYSCONFDIR)/bandferry and the state directories, which hold the samples.'
 
 clean:
 	rm -rf .build .build-*

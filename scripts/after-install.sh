@@ -6,13 +6,13 @@ destination=${1:-}
 configuration=${2:-/etc/bandferry}
 if [ -z "$destination" ] && [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
     # The user first: the bus ignores a policy for a user that it does not know.
-    systemd-sysusers bandferry.conf
+    systemd-sysusers bandferry.conf bandferry-ingest.conf
     systemctl daemon-reload
     busctl call org.freedesktop.DBus / org.freedesktop.DBus ReloadConfig >/dev/null
 else
     cat <<'TEXT'
 Not done, because this is not the running system:
-  systemd-sysusers bandferry.conf && systemctl daemon-reload && systemctl reload dbus
+  systemd-sysusers bandferry.conf bandferry-ingest.conf && systemctl daemon-reload && systemctl reload dbus
 TEXT
 fi
 cat <<TEXT
@@ -22,4 +22,5 @@ Next:
        install -m 0600 -o bandferry TOKEN-FILE $configuration/token
   3. systemctl enable --now bandferryd
   4. usermod -aG bandferry YOU, log in again, and: bandferry status
+For a server on this machine instead: server.md in the documentation's directory.
 TEXT

@@ -41,17 +41,21 @@ for path in sys.stdin.read().split():
     ast.parse(open(path).read(), path)'
 }
 
-unit_file() {
+unit_files() {
     command -v systemd-analyze >/dev/null || { echo "no systemd-analyze here"; return 77; }
-    # The program need not be installed to check the unit that starts it.
-    local directory
+    # The programs need not be installed to check the units that start them.
+    local directory unit status=0
     directory=$(mktemp -d)
-    sed 's|^ExecStart=.*|ExecStart=/bin/true|' systemd/bandferryd.service >"$directory/bandferryd.service"
-    SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$directory/bandferryd.service" 2>&1 |
-        grep -F "$directory/bandferryd.service" >"$directory/complaints"
-    cat "$directory/complaints"
-    local status=0
-    [ ! -s "$directory/complaints" ] || status=1
+    for unit in bandferryd.service bandferry-ingest.service; do
+        sed 's|^ExecStart=.*|ExecStart=/bin/true|' "systemd/$unit" >"$directory/$unit"
+        SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$directory/$unit" 2>&1 |
+            grep -F "$directory/$unit" >"$directory/complaints"
+        cat "$directory/complaints"
+        [ ! -s "$directory/complaints" ] || status=1
+        # Exposure in tenths, of 100 for a unit without a sandbox.
+        systemd-analyze security --offline=true --no-pager --threshold=20 "$directory/$unit" >"$directory/exposure" 2>&1 ||
+            { tail -1 "$directory/exposure"; status=1; }
+    done
     rm -rf "$directory"
     return "$status"
 }
@@ -78,7 +82,7 @@ check "layers" scripts/check-imports.py
 check "layers: planted violations are caught" scripts/check-imports.py --self-test
 check "shell syntax" shell_syntax
 check "python syntax" python_syntax
-check "systemd unit" unit_file
+check "systemd units" unit_files
 check "bus policy" policy_file
 check "no leftovers" leftovers
 check "counting of test results" scripts/part.sh --self-test

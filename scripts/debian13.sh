@@ -15,7 +15,7 @@ suite=trixie
 packages=(
     swiftlang pkg-config ca-certificates
     libdbus-1-dev libbluetooth-dev libsqlite3-dev libsystemd-dev libcurl4-openssl-dev libmicrohttpd-dev
-    zlib1g-dev libinih-dev libglib2.0-0t64 tzdata
+    libgnutls28-dev libpq-dev zlib1g-dev libinih-dev libglib2.0-0t64 tzdata
     g++ dbus sqlite3 git make procps python3-minimal bash
 )
 skipped='IntegrationTests|SystemTests'

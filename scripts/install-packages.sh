@@ -10,8 +10,8 @@ set -euo pipefail
 
 # What a library is found by, and the package that brings it. libcurl has several: any will do.
 libraries=(
-    dbus-1:libdbus-1-dev bluez:libbluetooth-dev sqlite3:libsqlite3-dev libsystemd:libsystemd-dev
-    libcurl:libcurl4-openssl-dev libmicrohttpd:libmicrohttpd-dev zlib:zlib1g-dev inih:libinih-dev
+    dbus-1:libdbus-1-dev bluez:libbluetooth-dev sqlite3:libsqlite3-dev libpq:libpq-dev libsystemd:libsystemd-dev
+    libcurl:libcurl4-openssl-dev libmicrohttpd:libmicrohttpd-dev gnutls:libgnutls28-dev zlib:zlib1g-dev inih:libinih-dev
 )
 # The Swift libraries that go into the programs are partly C++.
 commands=(pkg-config:pkg-config g++:g++)
@@ -45,6 +45,10 @@ fi
 if [ "${1:-build}" = test ] && ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null; then
     missing+=(python3-venv)
 fi
+# Its programs are not in PATH. Tests start servers of their own.
+if [ "${1:-build}" = test ] && ! compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
+    missing+=(postgresql)
+fi
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 if ! command -v apt-get >/dev/null; then
@@ -57,7 +61,15 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "install-packages: ${missing[*]}" >&2
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# Debian's package makes and starts a server when it is installed, unless it reads otherwise.
+no_cluster=/etc/postgresql-common/createcluster.d/bandferry-tests.conf
+trap 'rm -f "$log" "$no_cluster"' EXIT
+case " ${missing[*]} " in
+    *" postgresql "*)
+        mkdir -p "${no_cluster%/*}"
+        echo 'create_main_cluster = false' >"$no_cluster"
+        ;;
+esac
 install() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$log" 2>&1
 }

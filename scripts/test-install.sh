@@ -28,6 +28,10 @@ done
 claim "the unit starts the installed program" \
     grep -q '^ExecStart=/usr/bin/bandferryd --config /etc/bandferry/bandferry.conf$' \
     "$root/dest/usr/lib/systemd/system/bandferryd.service"
+claim "the server's unit starts the installed program" \
+    grep -q '^ExecStart=/usr/bin/bandferry-ingest --listen ' "$root/dest/usr/lib/systemd/system/bandferry-ingest.service"
+claim "lays down the server's user" test -f "$root/dest/usr/lib/sysusers.d/bandferry-ingest.conf"
+claim "lays down the API's description" test -f "$root/dest/usr/share/doc/bandferry/openapi.yaml"
 claim "lays down the bus policy" has_mode "$root/dest/usr/share/dbus-1/system.d/org.bandferry.conf" 644
 claim "lays down the user" test -f "$root/dest/usr/lib/sysusers.d/bandferry.conf"
 page=$root/dest/usr/share/bandferry/dashboard
@@ -41,8 +45,12 @@ claim "installs under another prefix" make -s install DESTDIR="$root/other" PREF
 claim "the unit follows the prefix" \
     grep -q '^ExecStart=/opt/bandferry/bin/bandferryd ' \
     "$root/other/opt/bandferry/lib/systemd/system/bandferryd.service"
+claim "the server's unit follows the prefix" \
+    grep -q '^ExecStart=/opt/bandferry/bin/bandferry-ingest ' \
+    "$root/other/opt/bandferry/lib/systemd/system/bandferry-ingest.service"
 claim "the installed programs run without the build's libraries" \
     env -i "$root/dest/usr/bin/bandferry" version
+claim "so does the server" env -i "$root/dest/usr/bin/bandferry-ingest" --version
 
 # The installed server finds the installed page by itself.
 serves_page() {

@@ -19,6 +19,7 @@ export BANDFERRY_BIN BANDSIM=$BANDFERRY_BIN/bandsim BUILD=$BANDFERRY_BIN
 scripts/part.sh swift 11 "$swift" test "${flags[@]}"
 scripts/part.sh install 1 scripts/test-install.sh
 scripts/part.sh clients 4 Tests/clients/run.py
+scripts/part.sh server 4 Tests/server/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
 scripts/part.sh dashboard 4 Tests/dashboard/run.py
 scripts/part.sh faults 9 Tests/faults/run.py

@@ -13,6 +13,8 @@ public enum SimulatorCommand: Sendable {
     /// Reads the arguments after the program's name; every problem names the option.
     public init(_ arguments: [String]) throws(SimulatorError) {
         var rest = arguments[...]
+        // Whatever else is asked: who asks for help gets it.
+        if arguments.contains("--help") || arguments.contains("-h") { rest = ["help"] }
         switch rest.popFirst() {
         case "bus":
             var parser = try OptionParser(rest)

@@ -33,6 +33,15 @@ static inline CURLcode bandferry_curl_set_write(CURL *handle, bandferry_curl_wri
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_WRITEDATA, context) : code;
 }
 
+typedef int (*bandferry_curl_watch)(CURL *handle, curl_infotype type, char *bytes, size_t count, void *context);
+
+/// Lets the transfer's own traffic be seen; with OpenSSL also the handshake's messages.
+static inline CURLcode bandferry_curl_set_watch(CURL *handle, bandferry_curl_watch watch, void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, watch);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_DEBUGDATA, context);
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_VERBOSE, 1L) : code;
+}
+
 static inline CURLcode bandferry_curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

@@ -1,35 +1,81 @@
 #pragma once
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tls.h"
 
 // MHD_start_daemon is variadic, which Swift does not import.
 
 // Leaves the escapes in paths and queries: only the program knows which slash is a separator.
 static inline size_t bandferry_mhd_keep_escaped(void *cls, struct MHD_Connection *connection, char *text)
 {
-    size_t length = 0;
     (void) cls;
     (void) connection;
-    while (0 != text[length])
-        length++;
-    return length;
+    return strlen(text);
 }
 
-static inline struct MHD_Daemon *bandferry_mhd_start(
-    int listen_socket, MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed, void *cls,
-    size_t connection_memory, unsigned int connections, unsigned int connections_per_address,
-    unsigned int idle_seconds)
+struct bandferry_mhd_options {
+    int listen_socket;
+    size_t connection_memory;
+    unsigned int connections;
+    unsigned int idle_seconds;
+    // NULL = plain HTTP.
+    struct bandferry_tls_slot *tls;
+    const char *tls_priorities;
+    MHD_AcceptPolicyCallback accept;
+    MHD_NotifyConnectionCallback notify;
+    MHD_AccessHandlerCallback handler;
+    MHD_RequestCompletedCallback completed;
+    // Handed to every callback.
+    void *cls;
+};
+
+static inline struct MHD_Daemon *bandferry_mhd_start(const struct bandferry_mhd_options *options)
 {
+    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) options->tls_priorities},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *) &bandferry_tls_retrieve},
+        {MHD_OPTION_END, 0, NULL}};
+    unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME;
+    if (options->tls != NULL)
+        flags |= MHD_USE_TLS;
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME, 0, NULL, NULL, handler, cls,
-        MHD_OPTION_LISTEN_SOCKET, listen_socket,
-        MHD_OPTION_NOTIFY_COMPLETED, completed, cls,
+        flags, 0, options->accept, options->cls, options->handler, options->cls,
+        MHD_OPTION_LISTEN_SOCKET, options->listen_socket,
+        MHD_OPTION_NOTIFY_CONNECTION, options->notify, options->cls,
+        MHD_OPTION_NOTIFY_COMPLETED, options->completed, options->cls,
         MHD_OPTION_UNESCAPE_CALLBACK, &bandferry_mhd_keep_escaped, NULL,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory,
-        MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections_per_address,
-        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
+        MHD_OPTION_CONNECTION_LIMIT, options->connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
+        // RFC 9112, 3 and 3.2: no space in a target, and a Host in every HTTP/1.1 request.
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_ARRAY, options->tls != NULL ? tls : none,
         MHD_OPTION_END);
+}
+
+// MHD_get_connection_info is variadic too.
+
+static inline const struct sockaddr *bandferry_mhd_client_address(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info == NULL ? NULL : info->client_addr;
+}
+
+// -1 when the library does not say.
+static inline int bandferry_mhd_socket(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info == NULL ? -1 : info->connect_fd;
 }
 
 // Versions differ in whether Swift sees these enumerations as closed, and so in the names of their cases.
@@ -37,6 +83,11 @@ static inline struct MHD_Daemon *bandferry_mhd_start(
 static inline enum MHD_Result bandferry_mhd_result(bool go_on)
 {
     return go_on ? MHD_YES : MHD_NO;
+}
+
+static inline bool bandferry_mhd_is_start(enum MHD_ConnectionNotificationCode code)
+{
+    return code == MHD_CONNECTION_NOTIFY_STARTED;
 }
 
 static inline int bandferry_mhd_each_header(

@@ -7,9 +7,11 @@ public enum Command: Equatable, Sendable {
     case bands
     case scan(seconds: Int)
     case adopt(BluetoothAddress, mode: BandMode, device: DeviceID?, name: String?)
-    case forget(BluetoothAddress)
+    /// A band is named by address, device id or name, which the gateway knows.
+    case forget(String)
     /// Nil = every band.
-    case sync(BluetoothAddress?, noAck: Bool)
+    case sync(String?, noAck: Bool)
+    case upload(UploadCommand)
     case person(PersonCommand)
     /// `band` is an address or a device id, `person` a name or an id; the gateway knows which there are.
     case assign(band: String, person: String, from: TimeArgument, to: TimeArgument?)

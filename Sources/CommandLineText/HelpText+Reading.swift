@@ -9,7 +9,7 @@ extension HelpText {
                 still come back. Times are those of this host's time zone.
 
                 --all        list those that have healed, too: their records came after all
-                --device ID  of one band only; a device id or an address
+                --device ID  of one band only; a device id, an address or a name
 
                 Works with the daemon stopped or running. --json has every field.
                 """),
@@ -25,7 +25,7 @@ extension HelpText {
                 --days N       how many days, 14 unless given
                 --type TYPE    heart_rate, steps, spo2 or sleep_stage; all unless given
                 --person NAME  of one person, whichever bands they wore; a name or an id
-                --device ID    of one band, whoever wore it; a device id or an address
+                --device ID    of one band, whoever wore it; a device id, an address or a name
                 --hours        by hour instead of by day
                 --tz ZONE      for samples that have no UTC offset, and for how long a day is: an IANA name such as
                                Europe/Berlin; this host's zone unless given
@@ -44,7 +44,7 @@ extension HelpText {
                 jsonl  one JSON object a line
                 csv    the same columns, the names first; an empty tz_offset_min is not known
 
-                Works with the daemon stopped or running. --device takes a device id or an address.
+                Works with the daemon stopped or running. --device takes a device id, an address or a name.
                 """),
     ]
 }

@@ -58,7 +58,7 @@ public enum HelpText {
         }
     }
 
-    private static let pages = bandPages + peoplePages + readingPages + otherPages
+    private static let pages = bandPages + uploadPages + peoplePages + readingPages + otherPages
 
     private static let bandPages: [Page] = [
         Page(
@@ -92,15 +92,18 @@ public enum HelpText {
                 --device-id ID  its name at the server; band_ and the twelve digits of the address unless given
                 """),
         Page(
-            name: "forget", summary: "stop syncing a band", synopsis: "forget ADDRESS",
+            name: "forget", summary: "stop syncing a band", synopsis: "forget BAND",
             body: """
                 Its rows are kept and go on being uploaded; 'adopt' takes it in again and resumes where it was.
                 A band that the configuration file names is not forgotten: remove the line that the error shows.
+
+                BAND is an address, a device id or a name.
                 """),
         Page(
-            name: "sync", summary: "sync now", synopsis: "sync [--no-ack] [ADDRESS]",
+            name: "sync", summary: "sync now", synopsis: "sync [--no-ack] [BAND]",
             body: """
-                Connects, takes in what is new and shows how far it is; every band unless one is named.
+                Connects, takes in what is new and shows how far it is; every band unless one is named, by address, device
+                id or name.
 
                 --no-ack  store and upload, but do not acknowledge: the band keeps its records
                 """),

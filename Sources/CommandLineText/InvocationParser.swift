@@ -18,8 +18,7 @@ struct InvocationParser {
     /// Options that take a value; all others are switches.
     private static let valued: Set = [
         "config", "seconds", "mode", "device-id", "name", "device", "format", "id", "from", "to", "days",
-        "type",
-        "person", "tz",
+        "type", "person", "tz", "wait", "for",
     ]
     private static let switches: Set = [
         "json", "no-ack", "start-empty", "share-name", "remove", "all", "hours", "help", "version",
@@ -53,10 +52,9 @@ struct InvocationParser {
         case "bands": return .bands
         case "scan": return .scan(seconds: try seconds())
         case "adopt": return try adopt()
-        case "forget": return .forget(try requiredAddress(for: name))
-        case "sync":
-            let noAck = takeSwitch("no-ack")
-            return .sync(words.isEmpty ? nil : try requiredAddress(for: name), noAck: noAck)
+        case "forget": return .forget(try requiredBand(for: name))
+        case "sync": return .sync(takeWord(), noAck: takeSwitch("no-ack"))
+        case "upload": return .upload(try upload())
         case "person": return .person(try person())
         case "assign": return try assign()
         case "unassign": return try unassign()
@@ -123,6 +121,13 @@ struct InvocationParser {
                 message: "'\(word)' is no address; write it as F0:F1:F2:F3:F4:F5", command: command)
         }
         return address
+    }
+
+    /// An address, a device id or a name; which there are is not known here.
+    mutating func requiredBand(for command: String) throws(UsageError) -> String {
+        if let word = takeWord() { return word }
+        throw UsageError(
+            message: "'\(command)' needs a band: its address, its device id or its name", command: command)
     }
 
     // MARK: words and options

@@ -24,7 +24,7 @@ public enum StatusText {
             }
             parts.append(table.rendered(for: terminal))
         }
-        let notes = status.problems.map { Note($0, now: now).rendered(subject: nil, for: terminal) }
+        let notes = gatewayNotes(status, now: now).map { $0.rendered(subject: nil, for: terminal) }
         let bandNotes = status.bands.flatMap { band in
             BandText(band: band, now: now).notes.map {
                 $0.rendered(subject: band.name ?? band.address.description, for: terminal)
@@ -32,6 +32,13 @@ public enum StatusText {
         }
         if !(notes + bandNotes).isEmpty { parts.append((notes + bandNotes).joined(separator: "\n")) }
         return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    private static func gatewayNotes(_ status: GatewayStatus, now: Timestamp) -> [Note] {
+        let stopped = Note(
+            text: "bandferryd is not running: no band is synced, and nothing goes up.",
+            remedy: "systemctl start bandferryd; journalctl -u bandferryd says why it ended.")
+        return (status.running ? [] : [stopped]) + status.problems.map { Note($0, now: now) }
     }
 
     private static func head(_ status: GatewayStatus, now: Timestamp, terminal: Terminal) -> String {

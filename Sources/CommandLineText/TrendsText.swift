@@ -6,12 +6,17 @@ public struct TrendsText {
     private let title: String
     private let list: AggregateList
     private let figures: TrendFigureText
+    /// When those buckets begin that have data, ms, by the whole hour in which that is.
+    private let begins: [Int64: [Int64]]
 
     /// `title` says whose.
     public init(title: String, list: AggregateList) {
         self.title = title
         self.list = list
-        figures = TrendFigureText(list.type)
+        let figures = TrendFigureText(list.type)
+        self.figures = figures
+        begins = Dictionary(
+            grouping: list.buckets.filter(figures.hasData).map(\.start.milliseconds), by: Self.wholeHour)
     }
 
     public func rendered(for terminal: Terminal) -> String {
@@ -67,7 +72,7 @@ public struct TrendsText {
     /// Buckets come in order, so those of a day are together.
     private var days: [(CivilDate, [AggregateBucket])] {
         var days: [(CivilDate, [AggregateBucket])] = []
-        for bucket in list.buckets {
+        for bucket in list.buckets where !isCovered(bucket) {
             if days.last?.0 == bucket.localDate {
                 days[days.count - 1].1.append(bucket)
             } else {
@@ -76,6 +81,21 @@ public struct TrendsText {
         }
         return days
     }
+
+    /// An hour without data that an hour with data reaches into: where the samples' own offset differs from the zone's by
+    /// a part of an hour, both grids are there, and the empty one would show a hole that is none.
+    private func isCovered(_ bucket: AggregateBucket) -> Bool {
+        guard !figures.hasData(bucket) else { return false }
+        let start = bucket.start.milliseconds
+        let hour = Self.wholeHour(start)
+        return (hour - 1...hour + 1).contains { near in
+            begins[near, default: []].contains { abs($0 - start) < Self.hour }
+        }
+    }
+
+    private static let hour: Int64 = 3_600_000
+
+    private static func wholeHour(_ time: Int64) -> Int64 { time / hour }
 
     // MARK: tables
 

@@ -1,6 +1,7 @@
 import BandProfile
 import BlueZ
 import BlueZModel
+import DBus
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
@@ -16,8 +17,12 @@ actor RunningGateway {
     private let settings: GatewaySettings
     let store: Store
     var zones: ZoneDatabase { settings.zones }
+    var bus: BusAddress { settings.bus }
+    var log: Log { settings.log }
+    var configurationFile: String { settings.configurationFile }
+    var uploadURL: String? { settings.configuration.upload?.url }
     private let blueZ: BlueZClient
-    private let uploader: Uploader?
+    let uploader: Uploader?
     private let parts: GatewayParts
     private(set) var keepers: [BluetoothAddress: BandKeeper] = [:]
     /// Bands that may pair with this gateway.
@@ -43,15 +48,15 @@ actor RunningGateway {
         let relay = ServerStateRelay()
         uploader = configuration.upload.map { upload in
             Uploader(
-                settings: Uplink.UploadSettings(
-                    url: upload.url, tokenFile: upload.tokenFile, authorityFile: upload.caFile,
-                    intervals: UploadIntervals(limits: UploadSchedule.Limits(batchSize: upload.batchSize))),
+                settings: Uplink.UploadSettings(upload),
                 stateDirectory: configuration.stateDirectory,
                 log: { UploadLog(log: settings.log).write($0) },
                 serverState: { device, state in relay.give(device, state) },
                 serverDate: { hostWatch.served(date: $0, sent: $1, answered: $2) },
                 // A mark that is not taken up now is at the next start.
-                storeMarked: { Task { try? await store.takeUpMarks() } })
+                storeMarked: { Task { try? await store.takeUpMarks() } },
+                hostTrust: { hostWatch.stamp().trust },
+                hostOffset: { [zones = settings.zones] in zones.hostOffset(at: $0) })
         }
         let resolver = QuestionResolver(store: store, uploader: uploader, log: settings.log, changed: changed)
         relay.connect { device, state in await resolver.apply(state, to: device) }
@@ -87,6 +92,7 @@ actor RunningGateway {
                 await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
             })
         uploader?.start()
+        if let uploader { tasks.append(watchNetwork(for: uploader)) }
         await connectBlueZ()
         tasks.append(Task { await follow(blueZ.events) })
         if settings.configuration.adoptsAny { tasks.append(Task { await takeInAny() }) }
@@ -269,6 +275,8 @@ actor RunningGateway {
         parts.changed()
     }
 
+    func wall() -> Timestamp { settings.clock.wall() }
+
     /// Something that is shown and uploaded is not as it was.
     func haveChanged() {
         parts.changed()
@@ -285,6 +293,9 @@ actor RunningGateway {
             if let problem = snapshot.problem { status.problems.append(problem) }
         }
         do {
+            let record = try await store.uploadRecord()
+            status.lastUpload = status.lastUpload ?? record.lastSuccess
+            if let pause = record.pause, !pause.isOver(at: wall()) { status.problems.append(pause.problem) }
             status.bands = try await store.bandStatuses().map(withLive)
         } catch {
             status.problems.append(error.problem)

@@ -9,9 +9,10 @@ struct UploadLog {
         let fields: Log.Fields =
             event.fields.map { ($0.name, .text($0.value)) } + [("text", .text(event.text))]
         switch event.level {
-        case .info: log.info("upload", fields)
-        case .notice: log.notice("upload", fields)
-        case .warning: log.warning("upload", fields)
+        case .debug: log.debug(event.name, fields)
+        case .info: log.info(event.name, fields)
+        case .notice: log.notice(event.name, fields)
+        case .warning: log.warning(event.name, fields)
         }
     }
 }

@@ -43,9 +43,9 @@ extension GatewayBusService {
 
 extension MethodCall {
     /// The bus has checked the signature; an empty text is none that anything is called.
-    fileprivate func text(_ index: Int) -> String {
+    func text(_ index: Int) -> String {
         arguments.indices.contains(index) ? arguments[index].text ?? "" : ""
     }
 
-    fileprivate var options: BusProperties { arguments.last?.properties ?? [:] }
+    var options: BusProperties { arguments.last?.properties ?? [:] }
 }

@@ -98,6 +98,7 @@ public actor GatewayBusService {
         handle("Sync") { try await $0.sync($1) }
         handle("Sync", interface: GatewayBusNames.bandInterface) { try await $0.syncBand($1) }
         servePeople()
+        serveUpload()
         await connection.serve(tree)
     }
 

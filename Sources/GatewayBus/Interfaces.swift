@@ -17,7 +17,7 @@ enum GatewayInterfaces {
             Method(
                 "Sync", takes: [Argument("address", "s"), Argument("options", "a{sv}")],
                 returns: [Argument("reports", "aa{sv}")]),
-        ] + people,
+        ] + people + upload,
         properties: [
             Property("Version", "s"), Property("StateDirectory", "s"), Property("Running", "b"),
             Property("Scanning", "b"), Property("UploadURL", "s"), Property("LastUpload", "x"),
@@ -37,6 +37,14 @@ enum GatewayInterfaces {
                 Argument("options", "a{sv}"),
             ]),
         Method("Unassign", takes: [Argument("band", "s"), Argument("from", "x")]),
+    ]
+
+    private static let upload = [
+        Method("UploadStatus", takes: [], returns: [Argument("status", "a{sv}")]),
+        Method("UploadNow", takes: [Argument("options", "a{sv}")], returns: [Argument("report", "a{sv}")]),
+        Method("PauseUpload", takes: [Argument("options", "a{sv}")], returns: [Argument("pause", "a{sv}")]),
+        Method("ResumeUpload"),
+        Method("RetryUpload", takes: [Argument("band", "s")], returns: [Argument("samples", "t")]),
     ]
 
     static let band = InterfaceDescription(

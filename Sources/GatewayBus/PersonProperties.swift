@@ -64,6 +64,15 @@ func bandName(_ text: String) throws(CommandFailure) -> String {
     return text
 }
 
+/// An address, a device id or a name; nil for an empty text, which stands for every band.
+func anyBandName(_ text: String) throws(CommandFailure) -> String? {
+    if text.isEmpty { return nil }
+    guard isName(text) || DeviceID(text) != nil else {
+        throw CommandFailure(.invalidArguments, "not a band; write an address, a device id or a name")
+    }
+    return text
+}
+
 /// A name or an id.
 func personName(_ text: String) throws(CommandFailure) -> String {
     guard isName(text) || PersonID(text) != nil else {

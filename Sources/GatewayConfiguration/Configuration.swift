@@ -1,5 +1,6 @@
 import BandProfile
 import GatewayModel
+import UploadDecisions
 
 /// What the configuration file says, checked; every key that it leaves out has its default.
 public struct Configuration: Equatable, Sendable {
@@ -60,8 +61,18 @@ public struct UploadSettings: Equatable, Sendable {
     public var tokenFile: String
     /// Certificates to trust instead of the system's.
     public var caFile: String?
+    /// Both or neither: what a server is shown that asks for a certificate.
+    public var clientCertificate: String?
+    public var clientKey: String?
+    public var proxy = ProxySetting.none
+    /// One line `user:password`.
+    public var proxyCredentialsFile: String?
     /// Samples a request, 1 to 500.
     public var batchSize: Int
+    /// Of 1,000 bytes; nil = no cap.
+    public var maxKilobytesPerSecond: Int?
+    public var meteredHours = MeteredHours()
+    public var onMetered = OnMetered.upload
 
     public init(url: String, tokenFile: String, caFile: String? = nil, batchSize: Int = 500) {
         self.url = url
@@ -69,4 +80,13 @@ public struct UploadSettings: Equatable, Sendable {
         self.caFile = caFile
         self.batchSize = batchSize
     }
+}
+
+/// Who carries the upload.
+public enum ProxySetting: Equatable, Sendable {
+    case none
+    /// As `https_proxy`, `all_proxy` and `no_proxy` of the service say.
+    case environment
+    /// `http://`, `https://` or `socks5h://` with host and port.
+    case server(String)
 }

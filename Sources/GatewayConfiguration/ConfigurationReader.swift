@@ -33,10 +33,7 @@ struct ConfigurationReader {
     }
 
     private var seen: [Position: Int] = [:]
-    private var url: String?
-    private var tokenFile: String?
-    private var caFile: String?
-    private var batchSize = 500
+    private var upload = UploadSection()
     private var uploadLine: Int?
 
     init(file: String) { self.file = file }
@@ -195,30 +192,19 @@ struct ConfigurationReader {
     }
 
     private mutating func takeUpload(_ line: ConfigurationLine) throws(Refusal) {
-        switch line.key {
-        case "url": url = try ServerURL.checked(line.value)
-        case "token_file": tokenFile = try Value.path(line.value)
-        case "ca_file": caFile = try Value.path(line.value)
-        case "batch_size": batchSize = try Value.number(line.value, in: 1...500, unit: "samples, such as 500")
-        default: warnUnknown(line, known: "url, token_file, ca_file, batch_size")
+        guard try upload.take(line.key, line.value) else {
+            return warnUnknown(line, known: UploadSection.keys.joined(separator: ", "))
         }
     }
 
     private mutating func finishUpload() {
-        if let url, let tokenFile {
-            configuration.upload = UploadSettings(
-                url: url, tokenFile: tokenFile, caFile: caFile, batchSize: batchSize)
-            return
-        }
         guard let uploadLine else { return }
-        for (key, hint) in [
-            ("url", "write url = https://ingest.example.org"),
-            ("token_file", "write token_file = /etc/bandferry/token"),
-        ] where seen[Position(section: .upload, key: key)] == nil {
+        let result = upload.finish { seen[Position(section: .upload, key: $0)] }
+        configuration.upload = result.settings
+        for missing in result.missing {
+            let line = missing.besides.flatMap { seen[Position(section: .upload, key: $0)] } ?? uploadLine
             errors.append(
-                ConfigurationNote(
-                    file: file, line: uploadLine, key: key,
-                    message: "is missing; \(hint), or remove [upload] to keep samples here only"))
+                ConfigurationNote(file: file, line: line, key: missing.key, message: missing.message))
         }
     }
 

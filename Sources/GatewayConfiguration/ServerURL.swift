@@ -6,7 +6,7 @@ enum ServerURL {
             throw Refusal("\(Value.quoted(text)) has no https:// in front; \(example)")
         }
         let rest = text.dropFirst(scheme.count)
-        guard rest.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) else {
+        guard rest.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !isForbidden($0) }) else {
             throw Refusal("\(Value.quoted(text)) holds a character that no address has; \(example)")
         }
         guard !rest.contains(where: { $0 == "?" || $0 == "#" }) else {
@@ -29,7 +29,10 @@ enum ServerURL {
         return url
     }
 
-    private static func host(of authority: Substring) -> Substring? {
+    /// A quote or a backslash.
+    static func isForbidden(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0x5c }
+
+    static func host(of authority: Substring) -> Substring? {
         var host = authority
         var port: Substring?
         if authority.first == "[" {

@@ -6,6 +6,7 @@ final class CurlHandle {
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?
     private var isOpen = true
+    private var usesProxy = false
 
     init(_ pointer: UnsafeMutableRawPointer) {
         self.pointer = pointer
@@ -33,7 +34,7 @@ final class CurlHandle {
 
     func prepare(
         _ request: HTTPRequest, target: RequestTarget, body: UnsafeRawBufferPointer, transfer: Transfer,
-        authorityFile: String?
+        options: HTTPClientOptions
     ) throws(HTTPFailure) {
         errorText[0] = 0
         try check(bandferry_curl_set_error_buffer(pointer, errorText))
@@ -46,12 +47,21 @@ final class CurlHandle {
         try set(CURLOPT_USERAGENT, "bandferry")
         // One protocol version, one state machine: batches gain nothing from HTTP/2's streams.
         try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        try confine(target, authorityFile: authorityFile)
+        try confine(target)
+        if let authorityFile = options.authorityFile {
+            try set(CURLOPT_CAINFO, authorityFile)
+            try set(CURLOPT_PROXY_CAINFO, authorityFile)
+        }
+        try set(options.proxy(for: target), credentials: options.proxyCredentials)
+        if let own = options.clientCertificate { try set(own) }
         try set(request.deadlines)
         try set(request.headers)
         try setMethod(request.method, body: body)
         try check(
             bandferry_curl_set_write(pointer, Transfer.write, Unmanaged.passUnretained(transfer).toOpaque()))
+        guard target.isEncrypted else { return }
+        try check(
+            bandferry_curl_set_watch(pointer, Transfer.watch, Unmanaged.passUnretained(transfer).toOpaque()))
     }
 
     /// Reads what is known after the transfer, or throws why there was none.
@@ -60,9 +70,11 @@ final class CurlHandle {
             if result == CURLE_WRITE_ERROR, transfer.isTooLarge {
                 throw HTTPFailure(.answerTooLarge, "\(target.host): the answer is too large.")
             }
-            throw CurlCode.failure(
-                result, text: String(cString: errorText), verifyResult: long(CURLINFO_SSL_VERIFYRESULT),
-                host: target.host)
+            let details = CurlCode.Details(
+                text: String(cString: errorText), verifyResult: long(CURLINFO_SSL_VERIFYRESULT),
+                usesProxy: usesProxy, connectStatus: long(CURLINFO_HTTP_CONNECTCODE),
+                certificates: transfer.certificates)
+            throw CurlCode.failure(result, details, host: target.host)
         }
         transfer.status = long(CURLINFO_RESPONSE_CODE)
         transfer.headers = readHeaders()
@@ -71,16 +83,48 @@ final class CurlHandle {
     // MARK: options
 
     /// Nothing but HTTP, no second host, and the certificate must be the host's.
-    private func confine(_ target: RequestTarget, authorityFile: String?) throws(HTTPFailure) {
+    private func confine(_ target: RequestTarget) throws(HTTPFailure) {
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         // CURL_NETRC_IGNORED, an enumeration in older headers and a macro in newer ones.
         try set(CURLOPT_NETRC, 0)
-        if let authorityFile { try set(CURLOPT_CAINFO, authorityFile) }
-        // A proxy tunnels https unread; it would see the token of a plain request.
-        if !target.isEncrypted || target.isLoopback { try set(CURLOPT_PROXY, "") }
+    }
+
+    private func set(_ proxy: HTTPProxy, credentials: ProxyCredentials?) throws(HTTPFailure) {
+        usesProxy = false
+        switch proxy {
+        // An empty name also keeps libcurl from asking the environment.
+        case .none:
+            return try set(CURLOPT_PROXY, "")
+        case .environment:
+            break
+        case .server(let url):
+            usesProxy = true
+            try set(CURLOPT_PROXY, url)
+            // No name is left out of it: what the environment says does not count.
+            try set(CURLOPT_NOPROXY, "")
+        }
+        // CURLHEADER_SEPARATE: the token is for the server alone.
+        try set(CURLOPT_HEADEROPT, 1)
+        try set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
+        try set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
+        guard let credentials else { return }
+        try set(CURLOPT_PROXYAUTH, Self.basic | Self.digest)
+        try set(CURLOPT_PROXYUSERNAME, credentials.user)
+        try set(CURLOPT_PROXYPASSWORD, credentials.password)
+    }
+
+    /// CURLAUTH_BASIC and CURLAUTH_DIGEST, macros with a cast.
+    private static let basic = 1
+    private static let digest = 2
+
+    private func set(_ own: ClientCertificate) throws(HTTPFailure) {
+        try set(CURLOPT_SSLCERT, own.certificateFile)
+        try set(CURLOPT_SSLKEY, own.keyFile)
+        // Without one OpenSSL would ask the terminal for the passphrase of a key that has one.
+        try set(CURLOPT_KEYPASSWD, "")
     }
 
     private func set(_ deadlines: HTTPDeadlines) throws(HTTPFailure) {

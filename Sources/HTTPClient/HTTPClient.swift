@@ -9,10 +9,11 @@ public final class HTTPClient {
     private let easy: CurlHandle
     private let multi: OpaquePointer
     private let abortFlag: AbortFlag
-    private let authorityFile: String?
+    private let options: HTTPClientOptions
 
-    /// - Parameter authorityFile: PEM certificates to trust instead of the system's.
-    public init(abortFlag: AbortFlag = AbortFlag(), authorityFile: String? = nil) throws(HTTPFailure) {
+    public init(
+        abortFlag: AbortFlag = AbortFlag(), options: HTTPClientOptions = HTTPClientOptions()
+    ) throws(HTTPFailure) {
         guard Self.isReady else { throw HTTPFailure(.outOfMemory, "libcurl could not be initialised.") }
         guard let easy = curl_easy_init() else {
             throw HTTPFailure(.outOfMemory, "libcurl could not make a handle.")
@@ -24,7 +25,7 @@ public final class HTTPClient {
         self.easy = CurlHandle(easy)
         self.multi = OpaquePointer(multi)
         self.abortFlag = abortFlag
-        self.authorityFile = authorityFile
+        self.options = options
     }
 
     deinit {
@@ -43,7 +44,7 @@ public final class HTTPClient {
         let result = request.body.withUnsafeBytes { body in
             Result { () throws(HTTPFailure) in
                 try easy.prepare(
-                    request, target: target, body: body, transfer: transfer, authorityFile: authorityFile)
+                    request, target: target, body: body, transfer: transfer, options: options)
                 try run(target: target, transfer: transfer)
             }
         }

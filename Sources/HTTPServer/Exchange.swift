@@ -6,66 +6,113 @@ final class Exchange: @unchecked Sendable {
     private enum State {
         /// Touched by the server's thread only.
         case collecting
-        /// The connection is suspended; whoever takes it out of this state resumes it.
+        /// The connection is suspended, its body unread; whoever takes it out of this state resumes it.
+        case judging(SuspendedConnection)
+        /// With the refusal, if it is refused.
+        case judged(ServerResponse?)
+        /// The connection is suspended, as above.
         case running(SuspendedConnection)
         case answered(ServerResponse)
+        case sent
+    }
+
+    /// What the library's next call for this request is about.
+    enum Turn {
+        case body
+        case judgement(ServerResponse?)
+        case answer(ServerResponse)
     }
 
     private let state = Guarded(State.collecting)
-    private let started = ContinuousClock.now
 
     // The server's thread alone reads and writes what follows, before the handler runs.
     var request: ServerRequest
     /// Set when the request is not for the handler; its body is then read and dropped.
     var refusal: ServerResponse?
+    /// Where the request ends can't be told: the answer is the connection's last.
+    let isUnframed: Bool
     private(set) var received = 0
+    /// Bytes that count against the limit of all requests together.
+    var charged = 0
 
-    init(request: ServerRequest, refusal: ServerResponse?) {
+    init(request: ServerRequest, refusal: ServerResponse?, isUnframed: Bool = false) {
         self.request = request
         self.refusal = refusal
+        self.isUnframed = isUnframed
     }
 
     /// Takes bytes of the body; false when it is not worth going on.
     ///
     /// What is over the limit is read and dropped up to eight times the limit: an answer sent while the client
     /// is still writing is often lost with the connection.
-    func receive(
-        _ bytes: UnsafeBufferPointer<UInt8>, limits: HTTPLimits, refuse: HTTPServer.Refuse
-    ) -> Bool {
-        guard ContinuousClock.now - started < limits.bodyDeadline else { return false }
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>, limits: HTTPLimits) -> Bool {
         received += bytes.count
         guard received <= Self.drainLimit(limits) else { return false }
-        guard refusal == nil else { return true }
-        if received > limits.bodyBytes {
-            refusal = refuse(.bodyTooLarge(limit: limits.bodyBytes))
-            request.body = []
-        } else {
-            request.body.append(contentsOf: bytes)
-        }
+        if refusal == nil { request.body.append(contentsOf: bytes) }
         return true
+    }
+
+    func drop(for refusal: ServerResponse) {
+        self.refusal = refusal
+        request.body = []
     }
 
     static func drainLimit(_ limits: HTTPLimits) -> Int { limits.bodyBytes * 8 + 64 * 1024 }
 
-    /// Suspends the connection until `answer`. On the server's thread.
+    // MARK: on the server's thread
+
+    /// Suspends the connection until `judge` or `answer`.
+    func suspendForJudgement(_ connection: OpaquePointer) {
+        let suspended = SuspendedConnection(connection)
+        state.withLock { $0 = .judging(suspended) }
+    }
+
+    /// Suspends the connection until `answer`.
     func suspend(_ connection: OpaquePointer) {
         let suspended = SuspendedConnection(connection)
         state.withLock { $0 = .running(suspended) }
     }
 
-    /// The first answer counts; a later one is dropped.
-    func answer(_ response: ServerResponse) {
+    /// Takes what has come out, so that it is acted on once.
+    func takeTurn() -> Turn {
         state.withLock {
-            guard case .running(let connection) = $0 else { return }
-            $0 = .answered(response)
-            // Under the lock, so that nobody sees the answer before the connection is on its way.
+            switch $0 {
+            case .collecting, .judging, .running, .sent: return .body
+            case .judged(let refusal):
+                $0 = .collecting
+                return .judgement(refusal)
+            case .answered(let response):
+                // The library has a copy from here on.
+                $0 = .sent
+                return .answer(response)
+            }
+        }
+    }
+
+    // MARK: from anywhere
+
+    /// Nil = the body may come.
+    func judge(_ refusal: ServerResponse?) {
+        state.withLock {
+            guard case .judging(let connection) = $0 else { return }
+            $0 = .judged(refusal)
             connection.resume()
         }
     }
 
-    var response: ServerResponse? {
+    /// The first answer counts; a later one is dropped.
+    func answer(_ response: ServerResponse) {
         state.withLock {
-            if case .answered(let response) = $0 { response } else { nil }
+            switch $0 {
+            case .judging(let connection):
+                $0 = .judged(response)
+                connection.resume()
+            case .running(let connection):
+                $0 = .answered(response)
+                // Under the lock, so that nobody sees the answer before the connection is on its way.
+                connection.resume()
+            case .collecting, .judged, .answered, .sent: return
+            }
         }
     }
 }

@@ -2,26 +2,49 @@
 public struct HTTPLimits: Sendable, Equatable {
     /// A larger body is answered with 413; nothing of it is kept.
     public var bodyBytes: Int
-    /// Request line and headers of one connection, with its buffers.
+    /// Bodies that are being received and answers that are being sent, of all connections together. Past it a
+    /// request is answered with 503.
+    public var bytesInHand: Int
+    /// A longer path with its query is answered with 414.
+    public var targetBytes: Int
+    /// Names and values of a request's headers together; past it the answer is 431.
+    public var headerBytes: Int
+    /// Header fields of a request; past it the answer is 431.
+    public var headers: Int
+    /// Request line and headers of one connection, with its buffers: more than both limits above.
     public var connectionMemoryBytes: Int
-    /// Further clients wait in the backlog.
+    /// Near it the connections that have waited longest for their request are closed. At it clients wait in the
+    /// backlog.
     public var connections: Int
-    /// 0 = no limit.
+    /// Of one IPv4 address, or one IPv6 /64; 0 = no limit. Further ones are closed at once.
     public var connectionsPerAddress: Int
     /// A connection that moves no byte for so long is closed.
     public var idleSeconds: Int
-    /// A body that has not arrived after so long is given up, however it trickles.
+    /// From a connection's beginning to the end of its first request's head, TLS included, however it trickles.
+    public var headDeadline: Duration
+    /// A body that has not arrived after so long is given up.
     public var bodyDeadline: Duration
+    /// An answer that the client has not taken after so long is given up.
+    public var answerDeadline: Duration
 
     public init(
-        bodyBytes: Int = 1 << 20, connectionMemoryBytes: Int = 32 * 1024, connections: Int = 256,
-        connectionsPerAddress: Int = 0, idleSeconds: Int = 30, bodyDeadline: Duration = .seconds(120)
+        bodyBytes: Int = 1 << 20, bytesInHand: Int = 256 << 20, targetBytes: Int = 4096,
+        headerBytes: Int = 16 * 1024, headers: Int = 64, connectionMemoryBytes: Int = 32 * 1024,
+        connections: Int = 256, connectionsPerAddress: Int = 0, idleSeconds: Int = 30,
+        headDeadline: Duration = .seconds(30), bodyDeadline: Duration = .seconds(120),
+        answerDeadline: Duration = .seconds(120)
     ) {
         self.bodyBytes = bodyBytes
+        self.bytesInHand = bytesInHand
+        self.targetBytes = targetBytes
+        self.headerBytes = headerBytes
+        self.headers = headers
         self.connectionMemoryBytes = connectionMemoryBytes
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
         self.idleSeconds = idleSeconds
+        self.headDeadline = headDeadline
         self.bodyDeadline = bodyDeadline
+        self.answerDeadline = answerDeadline
     }
 }

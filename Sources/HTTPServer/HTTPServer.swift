@@ -9,14 +9,14 @@ import Locking
 /// a slow handler holds up nobody. The server runs until `stop` returns.
 public final class HTTPServer: Sendable {
     public typealias Handler = @Sendable (ServerRequest) async -> ServerResponse
-    /// Judges a request by its head, its body still empty; what it returns is the answer.
-    public typealias Admit = @Sendable (ServerRequest) -> ServerResponse?
+    /// Judges a request by its head, its body still empty. Called on the server's one thread.
+    public typealias Admit = @Sendable (ServerRequest) -> Admission
     public typealias Refuse = @Sendable (HTTPRefusal) -> ServerResponse
 
     /// With the port that was chosen.
     public let address: ListenAddress
 
-    private let core: ServerCore
+    let core: ServerCore
     /// Nil when stopped. The pointer is libmicrohttpd's own and used by `stop` alone.
     private let daemon: Guarded<UInt?>
 
@@ -26,20 +26,27 @@ public final class HTTPServer: Sendable {
         self.daemon = Guarded(UInt(bitPattern: daemon))
     }
 
-    /// `admit` may answer before a body is kept. `refuse` shapes the answers to requests that don't reach the
-    /// handler; plain text unless given. `handler` runs as a task of its own for each request.
+    /// Speaks TLS when `tls` is given. `admit` may answer before a body is kept. `refuse` shapes the answers to
+    /// requests that don't reach the handler; plain text unless given. `handler` runs as a task of its own for
+    /// each request.
     public static func start(
-        address: ListenAddress, limits: HTTPLimits = HTTPLimits(), admit: @escaping Admit = { _ in nil },
-        refuse: @escaping Refuse = plainRefusal,
+        address: ListenAddress, tls: TLSIdentity? = nil, limits: HTTPLimits = HTTPLimits(),
+        admit: @escaping Admit = { _ in .admitted }, refuse: @escaping Refuse = plainRefusal,
         handler: @escaping Handler
     ) throws(HTTPServerFailure) -> HTTPServer {
         let socket = try ListenSocket(address)
-        let core = ServerCore(limits: limits, admit: admit, refuse: refuse, handler: handler)
+        let core = ServerCore(
+            limits: limits, tls: tls.map(TLSSlot.init), admit: admit, refuse: refuse, handler: handler)
         let context = Unmanaged.passRetained(core)
-        let daemon = bandferry_mhd_start(
-            socket.descriptor, accessHandler, requestCompleted, context.toOpaque(),
-            limits.connectionMemoryBytes,
-            UInt32(limits.connections), UInt32(limits.connectionsPerAddress), UInt32(limits.idleSeconds))
+        let daemon = TLSSlot.priorities.withCString { priorities in
+            var options = bandferry_mhd_options(
+                listen_socket: socket.descriptor, connection_memory: limits.connectionMemoryBytes,
+                connections: UInt32(limits.connections), idle_seconds: UInt32(limits.idleSeconds),
+                tls: core.tls?.slot, tls_priorities: priorities, accept: acceptPolicy,
+                notify: connectionChanged, handler: accessHandler, completed: requestCompleted,
+                cls: context.toOpaque())
+            return bandferry_mhd_start(&options)
+        }
         guard let daemon else {
             context.release()
             throw HTTPServerFailure(
@@ -49,6 +56,14 @@ public final class HTTPServer: Sendable {
         return HTTPServer(address: socket.address, core: core, daemon: daemon)
     }
 
+    /// What new connections are shown from now on. For a server that was started with TLS.
+    public func replace(tls identity: TLSIdentity) { core.tls?.replace(identity) }
+
+    public var counts: HTTPCounts { core.watch.counts }
+
+    /// How long nothing must come for nothing to be on its way.
+    private static let quiet = Duration.milliseconds(50)
+
     public static let plainRefusal: Refuse = { refusal in
         ServerResponse(
             status: refusal.status, contentType: "text/plain; charset=utf-8",
@@ -57,16 +72,26 @@ public final class HTTPServer: Sendable {
 
     /// Accepts nobody any more, lets running requests finish until the deadline, then closes all connections.
     ///
-    /// A request that is not answered by then gets `HTTPRefusal.stopping`. A second call does nothing.
+    /// A request that comes meanwhile, or is not answered by then, gets `HTTPRefusal.stopping`. A second call does
+    /// nothing.
     public func stop(within deadline: Duration = .seconds(10)) async {
         guard let bits = daemon.withLock({ $0.take() }) else { return }
-        core.beginStopping()
+        let end = ContinuousClock.now + deadline
+        core.requests.stop()
+        // Who waits in the backlog is let in, to be told.
+        try? await Task.sleep(for: Self.quiet)
         let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: bits))
         if listener >= 0 { close(listener) }
-        await core.idle(within: deadline)
-        core.abandonRunning()
+        // A request may be on its way on a connection that was idle: it is over when a while brings none.
+        var begun: Int
+        repeat {
+            await core.requests.idle(within: end - .now)
+            begun = core.requests.begun
+            try? await Task.sleep(for: Self.quiet)
+        } while core.requests.begun != begun && .now < end
+        core.requests.abandon(core.refuse(.stopping))
         // The answers of the abandoned still want to be sent.
-        await core.idle(within: .milliseconds(500))
+        await core.requests.idle(within: .milliseconds(500))
         let core = core
         await withCheckedContinuation { continuation in
             // It joins the library's thread: not on Swift's shared pool.

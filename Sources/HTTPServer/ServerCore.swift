@@ -3,125 +3,138 @@ import Locking
 
 /// What the C callbacks reach: the handler, the limits and the requests in hand.
 final class ServerCore: Sendable {
-    private struct Ledger {
-        var stopping = false
-        /// Requests from their headers to the last byte of their answer.
-        var open: Set<ObjectIdentifier> = []
-        /// Those of them whose handler runs.
-        var running: [ObjectIdentifier: Exchange] = [:]
-        /// How often somebody waited.
-        var waits = 0
-        var whenIdle: CheckedContinuation<Void, Never>?
-    }
-
     let limits: HTTPLimits
-    private let handler: HTTPServer.Handler
-    let admit: HTTPServer.Admit
     let refuse: HTTPServer.Refuse
-    private let ledger = Guarded(Ledger())
+    let watch: ConnectionWatch
+    let tls: TLSSlot?
+    let requests = RequestLedger()
+    private let admit: HTTPServer.Admit
+    private let handler: HTTPServer.Handler
 
     init(
-        limits: HTTPLimits, admit: @escaping HTTPServer.Admit, refuse: @escaping HTTPServer.Refuse,
-        handler: @escaping HTTPServer.Handler
+        limits: HTTPLimits, tls: TLSSlot?, admit: @escaping HTTPServer.Admit,
+        refuse: @escaping HTTPServer.Refuse, handler: @escaping HTTPServer.Handler
     ) {
-        self.admit = admit
         self.limits = limits
-        self.handler = handler
+        self.tls = tls
+        self.admit = admit
         self.refuse = refuse
+        self.handler = handler
+        watch = ConnectionWatch(limits: limits)
     }
 
     // MARK: on the server's thread
 
-    /// The headers are in. True = go on to the body.
+    /// The headers are in.
     func begin(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
-        ledger.withLock { _ = $0.open.insert(ObjectIdentifier(exchange)) }
-        let declared = exchange.request.header("content-length").first.flatMap { Int($0) } ?? 0
-        if declared > limits.bodyBytes, exchange.refusal == nil {
-            exchange.refusal = refuse(.bodyTooLarge(limit: limits.bodyBytes))
+        let isStopping = requests.begin(exchange)
+        if exchange.refusal == nil, isStopping { exchange.refusal = refuse(.stopping) }
+        if exchange.refusal == nil, requests.bytesInHand >= limits.bytesInHand {
+            exchange.refusal = refuse(.overloaded)
         }
-        let waitsForConsent = !exchange.request.header("expect").isEmpty
-        guard let refusal = exchange.refusal, waitsForConsent || declared > Exchange.drainLimit(limits) else {
-            return bandferry_mhd_result(true)
+        if exchange.refusal != nil { return goOn(exchange, connection, refusal: exchange.refusal) }
+        switch admit(exchange.request) {
+        case .admitted: return goOn(exchange, connection, refusal: nil)
+        case .refused(let response): return goOn(exchange, connection, refusal: response)
+        case .pending(let look): return judge(exchange, connection, look)
         }
-        return send(refusal, on: connection, close: true)
     }
 
-    /// The body is in.
-    func run(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
-        if let refusal = exchange.refusal { return send(refusal, on: connection) }
-        let admitted = ledger.withLock {
-            if $0.stopping { return false }
-            $0.running[ObjectIdentifier(exchange)] = exchange
-            // Under the lock: what `abandonRunning` finds is suspended.
-            exchange.suspend(connection)
-            return true
-        }
-        guard admitted else { return send(refuse(.stopping), on: connection, close: true) }
-        let request = exchange.request
+    private func judge(
+        _ exchange: Exchange, _ connection: OpaquePointer,
+        _ look: @escaping @Sendable () async -> ServerResponse?
+    ) -> MHD_Result {
+        let isTaken = requests.run(exchange) { exchange.suspendForJudgement(connection) }
+        guard isTaken else { return goOn(exchange, connection, refusal: refuse(.stopping)) }
+        watch.enter(.handler, connection)
         Task {
-            let response = await handler(request)
-            // In this order: a request that has left the ledger is suspended no more.
-            exchange.answer(response)
-            ledger.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(exchange)) }
+            exchange.judge(await look())
+            requests.ran(exchange)
         }
         return bandferry_mhd_result(true)
     }
 
-    func send(_ response: ServerResponse, on connection: OpaquePointer) -> MHD_Result {
-        send(response, on: connection, close: ledger.withLock { $0.stopping })
+    /// It is known who asks: on to the body, or to the refusal.
+    func goOn(
+        _ exchange: Exchange, _ connection: OpaquePointer, refusal: ServerResponse?
+    ) -> MHD_Result {
+        exchange.refusal = refusal
+        let declared = exchange.request.header("content-length").first.flatMap { Int($0) } ?? 0
+        if declared > limits.bodyBytes, refusal == nil {
+            exchange.refusal = refuse(.bodyTooLarge(limit: limits.bodyBytes))
+        }
+        guard let refusal = exchange.refusal else {
+            watch.enter(.body, connection)
+            return bandferry_mhd_result(true)
+        }
+        let waitsForConsent = !exchange.request.header("expect").isEmpty
+        if waitsForConsent || exchange.isUnframed || declared > Exchange.drainLimit(limits) {
+            return send(refusal, exchange, on: connection, close: true)
+        }
+        watch.enter(.refusedBody, connection)
+        return bandferry_mhd_result(true)
     }
 
-    private func send(_ response: ServerResponse, on connection: OpaquePointer, close: Bool) -> MHD_Result {
+    /// A part of the body is in.
+    func receive(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ exchange: Exchange, _ connection: OpaquePointer
+    ) -> MHD_Result {
+        if exchange.refusal == nil {
+            if exchange.received + bytes.count > limits.bodyBytes {
+                drop(exchange, connection, for: .bodyTooLarge(limit: limits.bodyBytes))
+            } else if !requests.charge(bytes.count, to: exchange, limit: limits.bytesInHand) {
+                drop(exchange, connection, for: .overloaded)
+            }
+        }
+        return bandferry_mhd_result(exchange.receive(bytes, limits: limits))
+    }
+
+    private func drop(_ exchange: Exchange, _ connection: OpaquePointer, for refusal: HTTPRefusal) {
+        exchange.drop(for: refuse(refusal))
+        requests.discharge(exchange)
+        watch.enter(.refusedBody, connection)
+    }
+
+    /// The body is in.
+    func run(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
+        if let refusal = exchange.refusal { return send(refusal, exchange, on: connection) }
+        let isTaken = requests.run(exchange) { exchange.suspend(connection) }
+        guard isTaken else { return send(refuse(.stopping), exchange, on: connection) }
+        watch.enter(.handler, connection)
+        let request = exchange.request
+        // The handler has it, and alone decides how long.
+        exchange.request.body = []
+        Task {
+            let response = await handler(request)
+            // In this order: a request that has left the ledger is suspended no more.
+            exchange.answer(response)
+            requests.ran(exchange)
+        }
+        return bandferry_mhd_result(true)
+    }
+
+    func send(_ response: ServerResponse, _ exchange: Exchange, on connection: OpaquePointer) -> MHD_Result {
+        send(response, exchange, on: connection, close: requests.isStopping)
+    }
+
+    private func send(
+        _ response: ServerResponse, _ exchange: Exchange, on connection: OpaquePointer, close: Bool
+    ) -> MHD_Result {
         let made = response.body.withUnsafeBytes { bandferry_mhd_response($0.count, $0.baseAddress) }
         guard let made else { return bandferry_mhd_result(false) }
         defer { MHD_destroy_response(made) }
         for field in response.headers { MHD_add_response_header(made, field.name, field.value) }
         if close { MHD_add_response_header(made, "Connection", "close") }
+        // What was read is gone; what is sent takes its place.
+        requests.discharge(exchange)
+        _ = requests.charge(response.body.count, to: exchange, limit: .max)
+        watch.enter(.answer, connection)
         return MHD_queue_response(connection, UInt32(response.status), made)
     }
 
     /// The last byte of the answer is sent, or the client is gone.
-    func end(_ exchange: Exchange) {
-        let idle = ledger.withLock { ledger in
-            ledger.open.remove(ObjectIdentifier(exchange))
-            return ledger.open.isEmpty ? ledger.whenIdle.take() : nil
-        }
-        idle?.resume()
-    }
-
-    // MARK: stopping
-
-    func beginStopping() { ledger.withLock { $0.stopping = true } }
-
-    /// Returns when no request is in hand, or after the deadline. One caller at a time.
-    func idle(within deadline: Duration) async {
-        await withCheckedContinuation { continuation in
-            let wait: Int? = ledger.withLock { ledger in
-                if ledger.open.isEmpty { return nil }
-                ledger.whenIdle = continuation
-                ledger.waits += 1
-                return ledger.waits
-            }
-            guard let wait else { return continuation.resume() }
-            // The timer starts when there is something to end, and ends this wait and no later one.
-            Task {
-                try? await Task.sleep(for: deadline)
-                self.giveUp(wait)
-            }
-        }
-    }
-
-    /// Answers for the handlers that have not: a suspended connection may not outlive the server.
-    func abandonRunning() {
-        let running = ledger.withLock { ledger in
-            defer { ledger.running = [:] }
-            return Array(ledger.running.values)
-        }
-        for exchange in running { exchange.answer(refuse(.stopping)) }
-    }
-
-    /// Lets `idle` return although requests are in hand.
-    private func giveUp(_ wait: Int) {
-        ledger.withLock { $0.waits == wait ? $0.whenIdle.take() : nil }?.resume()
+    func end(_ exchange: Exchange, _ connection: OpaquePointer) {
+        watch.enter(.head, connection)
+        requests.end(exchange)
     }
 }

@@ -6,10 +6,14 @@ public struct ServerRequest: Sendable, Equatable {
     public var query: [HTTPField]
     public var headers: [HTTPField]
     public var body: [UInt8]
+    /// Who holds the other end of the connection; nil when it is not known.
+    public var client: ClientAddress?
 
     public init(
-        method: String, path: [String], query: [HTTPField] = [], headers: [HTTPField] = [], body: [UInt8] = []
+        method: String, path: [String], query: [HTTPField] = [], headers: [HTTPField] = [],
+        body: [UInt8] = [], client: ClientAddress? = nil
     ) {
+        self.client = client
         self.method = method
         self.path = path
         self.query = query

@@ -21,14 +21,34 @@ public enum HTTPRefusal: Sendable, Equatable {
     case bodyTooLarge(limit: Int)
     /// 400: an escape in the path or the query is not one, or does not give UTF-8.
     case malformedTarget
+    /// 400, and the connection is closed: where the request ends is not certain.
+    case malformedHead(String)
+    /// 414.
+    case targetTooLong(limit: Int)
+    /// 431: too many, or too long.
+    case headersTooLarge
+    /// 503: other requests have all the memory that requests may have.
+    case overloaded
     /// 503: the server is stopping, or the handler did not answer before its deadline.
     case stopping
 
     public var status: Int {
         switch self {
         case .bodyTooLarge: 413
-        case .malformedTarget: 400
-        case .stopping: 503
+        case .malformedTarget, .malformedHead: 400
+        case .targetTooLong: 414
+        case .headersTooLarge: 431
+        case .overloaded, .stopping: 503
         }
     }
+}
+
+/// What becomes of a request whose head is in and whose body is not.
+public enum Admission: Sendable {
+    /// The body may come.
+    case admitted
+    /// This is the answer; the body is dropped.
+    case refused(ServerResponse)
+    /// It has to be looked up. No byte of the body is read until this returns: nil = admitted, else the answer.
+    case pending(@Sendable () async -> ServerResponse?)
 }

@@ -42,6 +42,8 @@ public struct AggregateBucket: Codable, Equatable, Sendable {
     public var sum: Int?
     /// Sleep.
     public var minutes: SleepMinutes?
+    /// True = samples of the day may have expired: the figures stay as they were. Else absent.
+    public var isFrozen: Bool?
 
     public init(
         localDate: CivilDate, localHour: Int? = nil, start: APITime, offsetMinutes: Int, minutesInDay: Int,
@@ -68,6 +70,7 @@ public struct AggregateBucket: Codable, Equatable, Sendable {
         case localHour = "local_hour"
         case offsetMinutes = "offset_min"
         case minutesInDay = "minutes_in_day"
+        case isFrozen = "frozen"
     }
 }
 

@@ -1,6 +1,7 @@
 import CivilTime
 import HTTPServer
 import IngestAPI
+import IngestStore
 import ZoneDatabase
 
 extension ServerRequest {

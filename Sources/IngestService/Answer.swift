@@ -1,5 +1,6 @@
 import HTTPServer
 import IngestAPI
+import IngestStore
 
 /// Shapes answers: JSON bodies, errors and the headers that every answer has.
 enum Answer {
@@ -45,6 +46,23 @@ enum Answer {
             response.status = 500
             return response
         }
+    }
+
+    /// A request that is no request of this API, or that there is no room for.
+    static func refusal(_ refusal: HTTPRefusal) -> ServerResponse {
+        var response: ServerResponse =
+            switch refusal {
+            case .bodyTooLarge: failure(.batchTooLarge("the body is over 1 MiB"))
+            case .malformedTarget: failure(.malformed("the path or the query is not valid"))
+            case .malformedHead(let reason): failure(.malformed(reason))
+            case .targetTooLong(let limit): failure(.malformed("path and query are over \(limit) bytes"))
+            case .headersTooLarge: failure(.malformed("the headers are too many or too long"))
+            case .overloaded:
+                failure(APIFailure(.serverError, "too many requests are in hand"), retryAfterSeconds: 1)
+            case .stopping: failure(APIFailure(.serverError, "the server is stopping"), retryAfterSeconds: 1)
+            }
+        response.status = refusal.status
+        return response
     }
 
     static func leaseHeld(_ answer: LeaseAnswer) -> ServerResponse {

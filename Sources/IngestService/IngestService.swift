@@ -1,53 +1,93 @@
 import HTTPServer
 import IngestAPI
+import IngestStore
 import Locking
 import ZoneDatabase
 
 /// Answers the requests of ingest API 1 from a storage.
 public final class IngestService: Sendable {
     private let storage: any IngestStorage
-    private let tokens: TokenTable
-    private let requestsPerMinute: Int?
+    private let authenticator: Authenticator
+    /// By token; nil = no bound.
+    private let rates: Guarded<RateLimits<[UInt8]>>?
+    private let refusals = Guarded(RefusalSummary())
     private let zones: ZoneDatabase
     private let dashboard: StaticFiles
     private let report: @Sendable (ServiceEvent) -> Void
-    private let metrics = Metrics()
-    private let rates = Guarded([String: RateLimit]())
+    let metrics = Metrics()
 
-    /// `requestsPerMinute` bounds each account; nil = no bound.
+    /// `tokens` are those of a file, `tokenStorage` has others; `requestsPerMinute` bounds each token, nil = no
+    /// bound. `isBehindProxy`: clients are told apart by `X-Forwarded-For`.
     public init(
-        storage: any IngestStorage, tokens: TokenTable, requestsPerMinute: Int? = nil,
+        storage: any IngestStorage, tokens: TokenTable = TokenTable(),
+        tokenStorage: (any TokenStorage)? = nil, requestsPerMinute: Int? = nil, isBehindProxy: Bool = false,
         zones: ZoneDatabase = ZoneDatabase(), dashboard: StaticFiles = .none,
         report: @escaping @Sendable (ServiceEvent) -> Void = { _ in }
     ) {
         self.storage = storage
-        self.tokens = tokens
-        self.requestsPerMinute = requestsPerMinute
+        authenticator = Authenticator(file: tokens, storage: tokenStorage, isBehindProxy: isBehindProxy)
+        rates = requestsPerMinute.map { Guarded(RateLimits(requestsPerMinute: $0)) }
         self.zones = zones
         self.dashboard = dashboard
         self.report = report
     }
 
-    /// Answers a request from its head alone when nobody may ask it: its body is not kept then.
-    public func admit(_ head: ServerRequest) -> ServerResponse? {
-        if dashboard.response(to: head) != nil { return nil }
-        if let route = try? Route(method: head.method, path: head.path), route.isPublic { return nil }
-        guard identity(of: head) == nil else { return nil }
-        metrics.count(route: "unauthenticated", status: APIErrorCode.authenticationFailed.status)
-        return Answer.failure(Self.authenticationFailed)
+    /// The token file has changed.
+    public func replace(tokens: TokenTable) { authenticator.replace(file: tokens) }
+
+    /// Judges a request by its head, so that the body of one whom nobody knows is never kept.
+    public func admit(_ head: ServerRequest) -> Admission {
+        if dashboard.response(to: head) != nil { return .admitted }
+        if let route = try? Route(method: head.method, path: head.path), route.isPublic { return .admitted }
+        switch authenticator.judge(head) {
+        case .known: return .admitted
+        case .refused(let failure): return .refused(unauthenticated(failure))
+        case .unknown:
+            return .pending {
+                do throws(AuthenticationFailure) {
+                    _ = try await self.authenticator.caller(head)
+                    return nil
+                } catch {
+                    return self.unauthenticated(error)
+                }
+            }
+        }
+    }
+
+    private func unauthenticated(_ failure: AuthenticationFailure) -> ServerResponse {
+        let answer = self.answer(failure)
+        metrics.count(route: "unauthenticated", status: answer.status)
+        return answer
+    }
+
+    private func answer(_ failure: AuthenticationFailure) -> ServerResponse {
+        switch failure {
+        case .denied:
+            noteRefusal()
+            return Answer.failure(APIFailure(.authenticationFailed, "the token is missing or not known"))
+        case .limited(let seconds):
+            noteRefusal()
+            return Answer.failure(
+                APIFailure(.rateLimited, "too many wrong tokens come from this address"),
+                retryAfterSeconds: seconds)
+        case .overloaded:
+            return Answer.failure(
+                APIFailure(.serverError, "too many requests wait for the storage"), retryAfterSeconds: 1)
+        case .storage(let failure):
+            if metrics.storage(up: false) { report(.storageFailing(failure)) }
+            return Answer.failure(failure)
+        }
+    }
+
+    private func noteRefusal() {
+        guard let count = refusals.withLock({ $0.note(now: .now) }) else { return }
+        report(.authenticationFailures(count))
     }
 
     /// The answer to a request that did not reach `handle`.
     public func refuse(_ refusal: HTTPRefusal) -> ServerResponse {
         metrics.count(route: "refused", status: refusal.status)
-        switch refusal {
-        case .bodyTooLarge:
-            return Answer.failure(.batchTooLarge("the body is over 1 MiB"))
-        case .malformedTarget:
-            return Answer.failure(.malformed("the path or the query is not valid"))
-        case .stopping:
-            return Answer.failure(APIFailure(.serverError, "the server is stopping"), retryAfterSeconds: 1)
-        }
+        return Answer.refusal(refusal)
     }
 
     public func handle(_ request: ServerRequest) async -> ServerResponse {
@@ -65,6 +105,8 @@ public final class IngestService: Sendable {
                 answer.headers.append(HTTPField("Allow", choices.keys.sorted().joined(separator: ", ")))
             }
             response = answer
+        } catch let failure as AuthenticationFailure {
+            response = self.answer(failure)
         } catch let failure as StorageFailure {
             if metrics.storage(up: false) { report(.storageFailing(failure)) }
             response = Answer.failure(failure)
@@ -75,13 +117,6 @@ public final class IngestService: Sendable {
         return response
     }
 
-    private static let authenticationFailed = APIFailure(
-        .authenticationFailed, "the token is missing or not known")
-
-    private func identity(of request: ServerRequest) -> Identity? {
-        request.bearerToken.flatMap { tokens.identity(token: $0) }
-    }
-
     private func answer(_ request: ServerRequest, label: inout String) async throws -> ServerResponse {
         let route = Result { () throws(APIFailure) in try Route(method: request.method, path: request.path) }
         if case .success(let known) = route {
@@ -89,15 +124,15 @@ public final class IngestService: Sendable {
             if known.isPublic { return try await answer(public: known) }
         }
         // Who may not ask is not told what there is.
-        guard let identity = identity(of: request) else { throw Self.authenticationFailed }
+        let caller = try await authenticator.caller(request)
         let known = try route.get()
-        guard identity.role == .gateway || !known.needsGatewayRole else {
+        guard caller.identity.role == .gateway || !known.needsGatewayRole else {
             throw APIFailure(.forbidden, "the token may only read")
         }
-        if let seconds = wait(account: identity.account) {
+        if let seconds = wait(caller) {
             return Answer.failure(APIFailure(.rateLimited, "too many requests"), retryAfterSeconds: seconds)
         }
-        let response = try await answer(known, request, account: identity.account)
+        let response = try await answer(known, request, account: caller.identity.account)
         storageAnswered()
         return response
     }
@@ -113,12 +148,8 @@ public final class IngestService: Sendable {
         if metrics.storage(up: true) { report(.storageHealed) }
     }
 
-    private func wait(account: String) -> Int? {
-        guard let requestsPerMinute else { return nil }
-        let now = ContinuousClock.now
-        return rates.withLock {
-            $0[account, default: RateLimit(requestsPerMinute: requestsPerMinute, now: now)].take(now: now)
-        }
+    private func wait(_ caller: Caller) -> Int? {
+        rates?.withLock { $0.take(caller.token, now: .now) }
     }
 
     private func answer(_ route: Route, _ request: ServerRequest, account: String) async throws
@@ -203,4 +234,6 @@ public enum ServiceEvent: Sendable, Equatable {
     case storageFailing(StorageFailure)
     case storageHealed
     case dashboard(DashboardNote)
+    /// So many requests had a wrong token, or none, since this was last said; at most once a minute.
+    case authenticationFailures(Int)
 }

@@ -23,6 +23,10 @@ final class Metrics: Sendable {
     private static let storeBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
     private let counts = Guarded(Counts())
+    private let connections = Guarded<@Sendable () -> HTTPCounts?>({ nil })
+
+    /// Where the server's connections are counted.
+    func observe(_ counts: @escaping @Sendable () -> HTTPCounts?) { connections.withLock { $0 = counts } }
 
     func count(route: String, status: Int) {
         counts.withLock { $0.requests[Request(route: route, status: status), default: 0] += 1 }
@@ -86,6 +90,23 @@ final class Metrics: Sendable {
         text.sample("_total", [], "\(counts.storageFailures)")
         text.family("bandferry_ingest_storage_up", .gauge, "1 while the storage serves requests.")
         text.sample("", [], counts.storageUp ? "1" : "0")
+        if let connections = connections.withLock({ $0 })() { add(connections, to: &text) }
         return text.end()
+    }
+
+    private func add(_ connections: HTTPCounts, to text: inout OpenMetricsText) {
+        text.family("bandferry_ingest_connections", .gauge, "Open connections.")
+        text.sample("", [], "\(connections.connections)")
+        text.family("bandferry_ingest_connections_accepted", .counter, "Connections taken.")
+        text.sample("_total", [], "\(connections.accepted)")
+        text.family(
+            "bandferry_ingest_connections_closed", .counter, "Connections that the server gave up, by reason."
+        )
+        for (reason, count) in [
+            ("address_limit", connections.overAddressLimit), ("crowded", connections.crowdedOut),
+            ("slow", connections.overdue),
+        ] {
+            text.sample("_total", [("reason", reason)], "\(count)")
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Compression
 import HTTPServer
 import IngestAPI
+import IngestStore
 
 extension ServerRequest {
     /// The token of the one `Authorization: Bearer` header; the scheme's case does not count (RFC 9110, 11.1).

@@ -1,5 +1,6 @@
 import HTTPServer
 import IngestAPI
+import IngestStore
 
 /// What a request asks for. Ingest API 1.
 enum Route: Equatable {

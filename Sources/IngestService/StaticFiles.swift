@@ -1,5 +1,6 @@
 import Compression
 import HTTPServer
+import IngestStore
 
 /// Files that anybody may fetch, held in memory. What is not among them does not exist: no path reaches a disk.
 public struct StaticFiles: Sendable {

@@ -1,3 +1,5 @@
+import IngestStore
+
 /// Tokens and whom they stand for, kept as digests: a memory dump shows none, and the time that a look-up
 /// takes depends on the digest alone.
 public struct TokenTable: Sendable {
@@ -12,8 +14,10 @@ public struct TokenTable: Sendable {
     public var isEmpty: Bool { identities.isEmpty }
 
     public func identity(token: some StringProtocol) -> Identity? {
-        identities[SHA256.digest(Array(token.utf8))]
+        identity(digest: SHA256.digest(Array(token.utf8)))
     }
+
+    func identity(digest: [UInt8]) -> Identity? { identities[digest] }
 
     /// Reads a token file's text: `TOKEN [ACCOUNT [ROLE]]` a line; empty lines and those that begin with `#`
     /// are skipped. Errors name the line, never a token.
@@ -42,21 +46,13 @@ public struct TokenTable: Sendable {
 public enum TokenFileFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case line(Int, String)
     case empty
-    case unreadable(String)
-    /// Somebody else than its owner may read it; the mode's last nine bits.
-    case readableByOthers(mode: UInt32)
-    case notAFile
-    case tooLarge
+    case file(SecretFileFailure)
 
     public var description: String {
         switch self {
         case .line(let number, let reason): "line \(number): \(reason)"
         case .empty: "it holds no token"
-        case .unreadable(let reason): reason
-        case .readableByOthers(let mode):
-            "others than its owner may read it (mode 0\(String(mode, radix: 8))); run chmod 600 on it"
-        case .notAFile: "it is not a regular file"
-        case .tooLarge: "it is over 1 MiB"
+        case .file(let failure): "\(failure)"
         }
     }
 }

@@ -30,6 +30,13 @@ public final class Statement {
     /// True between the first row and the `reset()` that ends the run.
     public var isBusy: Bool { sqlite3_stmt_busy(handle) != 0 }
 
+    /// Of each parameter from 1 on; nil for one without a name.
+    public var parameterNames: [String?] {
+        let count = sqlite3_bind_parameter_count(handle)
+        guard count > 0 else { return [] }
+        return (1...count).map { sqlite3_bind_parameter_name(handle, $0).map { String(cString: $0) } }
+    }
+
     // MARK: Binding
 
     @inline(__always)

@@ -19,12 +19,11 @@ struct Corrections {
     let unconfirmed: SeqIntervals
     let writer: DerivedWriter
     let held: SeqIntervals
-    let gaps: GapLedger
 
     /// Returns how many rows changed. `columns` gives a wearer's value of `samples.person`, `verdicts` reads it.
     @discardableResult
     func apply(
-        ring: Int64, _ range: ClosedRange<UInt32>, now: Timestamp,
+        ring: Int64, _ range: ClosedRange<UInt32>,
         _ change: (inout DerivedFields, BandFields) throws -> Void,
         columns: (WearerVerdict, _ published: Int64?) throws -> Int64?,
         verdicts: (Int64?) throws -> WearerVerdict
@@ -64,7 +63,7 @@ struct Corrections {
                 DerivedWriter.Row(
                     key: key, fields: after, person: wearer, version: max(floor, row.int64(7)) + 1))
         }
-        for row in changed { try release(row.key, now: now) }
+        for row in changed { try release(row.key) }
         let runs = try writer.write(changed, ring: ring)
         // What waits for the host's clock goes up when that is believed, however often it changes until then.
         for run in runs {
@@ -90,9 +89,8 @@ struct Corrections {
             .integer(version))
     }
 
-    /// A sample that the server refused gets another chance with its new fields.
-    private func release(_ key: SampleKey, now: Timestamp) throws {
+    /// A sample that the server refused gets another chance with its new fields. Its gap heals when the server takes it.
+    private func release(_ key: SampleKey) throws(SQLiteError) {
         try database.run("DELETE FROM quarantine WHERE key = ?", .integer(key.packed))
-        if database.changes > 0 { try gaps.heal(ring: key.ring, key.seq...key.seq, now: now) }
     }
 }

@@ -31,8 +31,7 @@ final class Engine {
         corrections = Corrections(
             database: database, unconfirmed: writer.unconfirmed,
             writer: DerivedWriter(database: database, vague: times.revisions.vague),
-            held: times.hold.held,
-            gaps: writer.gaps)
+            held: times.hold.held)
         reviser = Reviser(
             database: database, revisions: times.revisions, corrections: corrections, gaps: writer.gaps,
             held: times.hold.held)

@@ -11,6 +11,12 @@ struct MetaTable {
         case storageLostAt = "storage_lost_at"
         /// How long samples have been held back for the host's clock, ms.
         case holdUsed = "hold_used"
+        /// When a person paused the upload, ms; absent = it goes on.
+        case uploadPausedAt = "upload_paused_at"
+        /// Until when, ms; absent = until a person resumes it.
+        case uploadPausedUntil = "upload_paused_until"
+        /// When the server last confirmed samples, ms.
+        case lastUpload = "last_upload"
     }
 
     let database: Database
@@ -26,5 +32,11 @@ struct MetaTable {
         try database.run(
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             .text(key.rawValue), .integer(value))
+    }
+
+    /// Nil = absent.
+    func write(_ key: Key, _ value: Int64?) throws(SQLiteError) {
+        if let value { return try write(key, value) }
+        try database.run("DELETE FROM meta WHERE key = ?", .text(key.rawValue))
     }
 }

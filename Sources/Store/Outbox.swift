@@ -80,8 +80,9 @@ public final class Outbox {
     public func confirm(
         _ items: [OutboxItem], of batch: OutboxBatch, contested: Bool = false
     ) throws(StoreError) {
-        try write("confirm samples") { _ in
-            let seqs = try confirmation.confirm(items, ring: batch.ringRow)
+        try write("confirm samples") { now in
+            let seqs = try confirmation.confirm(items, ring: batch.ringRow, now: now)
+            try UploadTable(database: database).noteSuccess(now)
             guard contested else { return }
             for run in seqs { try comparisons.contested.add(ring: batch.ringRow, run) }
         }
@@ -102,6 +103,21 @@ public final class Outbox {
     @discardableResult
     public func releaseHeld(_ device: DeviceID) throws(StoreError) -> Int {
         try write("release held samples") { _ in try confirmation.releaseHeld(device) }
+    }
+
+    /// What the server refused for good goes up again, all of it: a person asked for it. Returns how many samples, second
+    /// readings of a key included.
+    @discardableResult
+    public func releaseQuarantined(_ device: DeviceID) throws(StoreError) -> Int {
+        var released = 0
+        // In slices: a commit of a sync never waits for all of them.
+        while true {
+            let count = try write("release refused samples") { _ in
+                try confirmation.releaseQuarantined(device, limit: 1_000)
+            }
+            guard count > 0 else { return released }
+            released += count
+        }
     }
 
     // MARK: Gaps and status

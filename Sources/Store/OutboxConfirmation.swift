@@ -10,9 +10,12 @@ struct OutboxConfirmation {
 
     /// Returns the seqs that are confirmed now.
     @discardableResult
-    func confirm(_ items: [OutboxItem], ring: Int64) throws -> [ClosedRange<UInt32>] {
+    func confirm(_ items: [OutboxItem], ring: Int64, now: Timestamp) throws -> [ClosedRange<UInt32>] {
         let done = try doneRuns(ring: ring, confirming: items)
-        for run in done { try unconfirmed.subtract(ring: ring, run) }
+        for run in done {
+            try unconfirmed.subtract(ring: ring, run)
+            try healRefused(run, ring: ring, now: now)
+        }
         for item in items {
             if case .conflict(let id) = item.origin { try setState(1, conflict: id) }
         }
@@ -64,6 +67,29 @@ struct OutboxConfirmation {
         return keys.count
     }
 
+    /// The lowest of what was set aside for good goes up again, at most `limit` samples and as many second readings.
+    /// Their gaps heal when the server has taken them, not before: a gap that was said to be healed stays so there.
+    func releaseQuarantined(_ device: DeviceID, limit: Int) throws -> Int {
+        let rings = """
+            (SELECT rings.id FROM rings JOIN bands ON bands.id = rings.band WHERE device = ?)
+            """
+        let keys = try database.all(
+            """
+            SELECT key FROM quarantine WHERE NOT held AND key >> 40 IN \(rings) ORDER BY key LIMIT ?
+            """, .text(device.text), .int(limit)
+        ) { SampleKey(packed: $0.int64(0)) }
+        for key in keys {
+            try database.run("DELETE FROM quarantine WHERE key = ?", .integer(key.packed))
+            try unconfirmed.add(ring: key.ring, key.seq...key.seq)
+        }
+        try database.run(
+            """
+            UPDATE conflicts SET state = 0 WHERE id IN
+                (SELECT id FROM conflicts WHERE state = 2 AND key >> 40 IN \(rings) ORDER BY id LIMIT ?)
+            """, .text(device.text), .int(limit))
+        return keys.count + database.changes
+    }
+
     /// Runs of seqs of which nothing is left to send once `items` are confirmed: every row is among them in its
     /// present version, or quarantined.
     func doneRuns(ring: Int64, confirming items: [OutboxItem]) throws -> [ClosedRange<UInt32>] {
@@ -97,6 +123,25 @@ struct OutboxConfirmation {
         }
         if let seen = current, seen.isDone { done.append(seen.seq) }
         return done.runs
+    }
+
+    /// The server took what it had refused before: nothing is unreadable there any more.
+    private func healRefused(_ run: ClosedRange<UInt32>, ring: Int64, now: Timestamp) throws {
+        let isNamed = try gaps.touching(ring: ring, run).contains {
+            $0.healedAt == nil && $0.cause == GapCause.unreadable.rawValue
+        }
+        guard isNamed else { return }
+        let refused = try database.all(
+            "SELECT key FROM quarantine WHERE key BETWEEN ? AND ?",
+            .integer(SampleKey.lowest(ring: ring, seq: run.lowerBound)),
+            .integer(SampleKey.highest(ring: ring, seq: run.upperBound))
+        ) { row in
+            let seq = SampleKey(packed: row.int64(0)).seq
+            return seq...seq
+        }
+        for taken in remaining(of: run, without: refused) {
+            try gaps.heal(ring: ring, taken, now: now)
+        }
     }
 
     private func setState(_ state: Int, conflict id: Int64) throws(SQLiteError) {

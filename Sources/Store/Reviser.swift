@@ -21,7 +21,7 @@ struct Reviser {
             try revisions.stale.subtract(ring: ring, seqs)
             return 0
         }
-        let changed = try corrections.apply(ring: ring, slice, now: now) { published, sample in
+        let changed = try corrections.apply(ring: ring, slice) { published, sample in
             guard
                 let better = Revision.decide(
                     published: published,

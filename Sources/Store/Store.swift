@@ -212,12 +212,12 @@ public actor Store {
         _ device: DeviceID, ring: RingID, _ seqs: ClosedRange<UInt32>,
         _ change: @Sendable (inout DerivedFields, BandFields) -> Void
     ) throws(StoreError) -> Int {
-        try write("correct samples") { engine, now in
+        try write("correct samples") { engine, _ in
             let band = try engine.bands.require(device)
             guard let row = try engine.rings.find(band: band, ring),
                 let context = try engine.context(ofRing: row.id)
             else { return 0 }
-            return try engine.corrections.apply(ring: row.id, seqs, now: now, change) {
+            return try engine.corrections.apply(ring: row.id, seqs, change) {
                 try context.column($0, published: $1)
             } verdicts: {
                 try context.verdict($0)

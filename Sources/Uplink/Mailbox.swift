@@ -11,10 +11,16 @@ final class Mailbox: Sendable {
         let answer: OneShot<ServerAnswer>
     }
 
+    /// Something that a person asked for: done by the upload thread between two requests. Nil = there is nobody to do
+    /// it, as the thread stops or has no transport.
+    typealias Order = @Sendable (UploadWorker?) -> Void
+
     struct News: Sendable {
         var wasWoken = false
+        var isPrompted = false
         var isStopping = false
         var questions: [Question] = []
+        var orders: [Order] = []
     }
 
     private struct Contents {
@@ -30,6 +36,9 @@ final class Mailbox: Sendable {
 
     func wake() { post { $0.wasWoken = true } }
 
+    /// Like `wake`, and waits that are the gateway's own end.
+    func prompt() { post { $0.isPrompted = true } }
+
     func stop() { post { $0.isStopping = true } }
 
     /// False when the thread stops or too many wait: the question is answered as unreachable at once.
@@ -38,6 +47,17 @@ final class Mailbox: Sendable {
         post { news in
             guard !news.isStopping, news.questions.count < Self.questionLimit else { return }
             news.questions.append(question)
+            isTaken = true
+        }
+        return isTaken
+    }
+
+    /// False as in `ask`: the order is dropped.
+    func give(_ order: @escaping Order) -> Bool {
+        var isTaken = false
+        post { news in
+            guard !news.isStopping, news.orders.count < Self.questionLimit else { return }
+            news.orders.append(order)
             isTaken = true
         }
         return isTaken

@@ -6,6 +6,7 @@ import UploadDecisions
 /// it ends, not at every try.
 final class UploadBoard: Sendable {
     private let state = Guarded(UploadSnapshot())
+    private let total = Guarded(0)
     let log: @Sendable (UploadEvent) -> Void
 
     init(log: @escaping @Sendable (UploadEvent) -> Void) { self.log = log }
@@ -17,11 +18,41 @@ final class UploadBoard: Sendable {
         set { state.withLock { $0.pending = newValue } }
     }
 
+    /// Samples that the server confirmed since the start.
+    var confirmedTotal: Int { total.withLock { $0 } }
+
+    var waitsUntil: Timestamp? {
+        get { state.withLock { $0.waitsUntil } }
+        set { state.withLock { $0.waitsUntil = newValue } }
+    }
+
     func confirmed(_ count: Int, at time: Timestamp) {
+        total.withLock { $0 += count }
         state.withLock { state in
             state.lastSuccess = time
             state.pending = state.pending.map { max(0, $0 - count) }
         }
+    }
+
+    /// The batch that is under way; 0 = none.
+    func sending(_ count: Int) { state.withLock { $0.inFlight = count } }
+
+    func failed(_ code: String, at time: Timestamp) {
+        state.withLock { state in
+            state.lastErrorCode = code
+            state.lastErrorAt = time
+        }
+    }
+
+    /// History waits for a time or a connection that is not metered, or does not any more.
+    func show(_ wait: MeteredWait?) {
+        state.withLock { $0.meteredWait = wait }
+        log(wait.map { .meteredWaitBegan($0) } ?? .meteredWaitEnded)
+    }
+
+    var isPaused: Bool {
+        get { state.withLock { $0.isPaused } }
+        set { state.withLock { $0.isPaused = newValue } }
     }
 
     func show(_ state: UploadSnapshot.State) { self.state.withLock { $0.state = state } }

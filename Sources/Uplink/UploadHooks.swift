@@ -1,4 +1,5 @@
 import GatewayModel
+import UploadDecisions
 
 /// What the upload tells the gateway, on the upload thread; none of it may block.
 struct UploadHooks: Sendable {
@@ -10,4 +11,10 @@ struct UploadHooks: Sendable {
     var serverDate: ServerDate.Hook = { _, _, _ in }
     /// Samples were marked to be derived again, or a person was somewhere else than was known: the store has to look.
     var storeMarked: @Sendable () -> Void = {}
+    /// What this host's wall clock is worth now.
+    var hostTrust: @Sendable () -> HostTrust = { .plausible }
+    /// Minutes that this host's local time is ahead of UTC.
+    var hostOffset: @Sendable (Timestamp) -> Int = { _ in 0 }
+    /// What was last said of the network.
+    var network: @Sendable () -> NetworkState = { NetworkState() }
 }

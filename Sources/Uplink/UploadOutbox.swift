@@ -7,7 +7,7 @@ import Store
 ///
 /// Used on the upload thread alone. Every call may throw a `StoreError`; nothing is lost then, and all of it may be
 /// called again.
-protocol UploadOutbox: SharingOutbox, PersonOutbox {
+protocol UploadOutbox: SharingOutbox, PersonOutbox, CommandOutbox {
     /// Every device that ever stored something, forgotten ones included.
     func devices() throws -> [DeviceID]
     /// Unconfirmed rows of one device and ring in the order in which they go; nil when nothing waits.

@@ -13,6 +13,7 @@ struct UploadServer {
     let transport: any UploadTransport
     let deadlines: HTTPDeadlines
     let date: ServerDate
+    let notes = RequestNotes()
 
     /// `body` is a whole batch as JSON.
     func postBatch(_ body: [UInt8], compressed: Bool, token: String) -> AttemptOutcome {
@@ -84,12 +85,14 @@ struct UploadServer {
         do {
             let sent = date.now
             let response = try transport.perform(request)
+            notes.count(sent: body.count, received: response.body.count)
             date.heard(response, sent: sent)
             return .answered(
                 .init(
                     status: response.status, body: response.body, retryAfter: response.header("Retry-After"),
                     date: response.header("Date")))
         } catch {
+            notes.failed(error, sent: body.count)
             return .unanswered(NoAnswer(error.code))
         }
     }
@@ -103,6 +106,12 @@ extension NoAnswer {
         case .timedOut: self = .timedOut
         case .clock: self = .certificateTime
         case .tls: self = .tls
+        case .clientCertificate: self = .clientCertificate
+        case .clientKeyUnusable: self = .clientKeyUnusable
+        case .proxyCredentialsUnusable: self = .proxyCredentialsUnusable
+        case .proxyUnreachable: self = .proxyUnreachable
+        case .proxyAuthentication: self = .proxyAuthentication
+        case .proxyRefused: self = .proxyRefused
         case .connectionLost: self = .connectionLost
         case .answerTooLarge, .notHTTP: self = .notHTTP
         case .aborted: self = .aborted

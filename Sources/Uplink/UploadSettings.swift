@@ -6,18 +6,36 @@ public struct UploadSettings: Sendable {
     /// Nil = no server is configured: nothing is sent and every question is answered so.
     public var url: String?
     public var tokenFile: String
-    /// PEM certificates to trust instead of the system's.
-    public var authorityFile: String?
+    public var transport: TransportSettings
+    public var limits: SendLimits
     public var intervals: UploadIntervals
 
     public init(
-        url: String?, tokenFile: String, authorityFile: String? = nil,
-        intervals: UploadIntervals = UploadIntervals()
+        url: String?, tokenFile: String, transport: TransportSettings = TransportSettings(),
+        limits: SendLimits = SendLimits(), intervals: UploadIntervals = UploadIntervals()
     ) {
         self.url = url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         self.tokenFile = tokenFile
-        self.authorityFile = authorityFile
+        self.transport = transport
+        self.limits = limits
         self.intervals = intervals
+    }
+}
+
+/// How much may be sent, and when history has to wait.
+public struct SendLimits: Equatable, Sendable {
+    /// Nil = no cap. Counted over requests and answers.
+    public var bytesPerSecond: Int?
+    public var meteredHours: MeteredHours
+    public var onMetered: OnMetered
+
+    public init(
+        bytesPerSecond: Int? = nil, meteredHours: MeteredHours = MeteredHours(),
+        onMetered: OnMetered = .upload
+    ) {
+        self.bytesPerSecond = bytesPerSecond
+        self.meteredHours = meteredHours
+        self.onMetered = onMetered
     }
 }
 

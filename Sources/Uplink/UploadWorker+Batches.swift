@@ -66,7 +66,10 @@ extension UploadWorker {
             isCompressed: part.isCompressed)
         let isRetry = notes[device]?.attempt?.wasPosted ?? false
         notes[device]?.attempt?.wasPosted = true
+        runSends(syncID, samples: part.range.count)
+        board.sending(part.range.count)
         let outcome = server.postBatch(body, compressed: part.isCompressed, token: token)
+        board.sending(0)
         let decision = StatusTable.decide(outcome, batch: sent, wallTime: wallTime)
         let action = schedule.batchEnded(
             decision, device: device.text, count: part.range.count, now: clock.monotonic, using: &random)
@@ -80,8 +83,10 @@ extension UploadWorker {
         case .settle(let verdict):
             notes[device]?.attempt = nil
             notes[device]?.reportsRestUntil = nil
+            run.settled(verdict)
             try settle(verdict, of: part, isRetry: isRetry, outbox)
         case .quarantine(let refusal):
+            run.quarantined(part.range.count)
             try outbox.quarantine(
                 part.batch, Array(part.range), code: refusal.code, message: refusal.message)
             board.log(

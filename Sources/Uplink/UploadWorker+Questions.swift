@@ -14,6 +14,8 @@ extension UploadWorker {
         let outcome = server.deviceState(question.device, token: token, within: question.until - now)
         let (decision, state) = StatusTable.decideState(
             outcome, device: question.device.text, wallTime: wallTime)
+        // It waits for no budget, but is part of it.
+        _ = takeTraffic()
         switch decision {
         case .taken:
             schedule.requestEnded(

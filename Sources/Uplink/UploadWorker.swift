@@ -41,10 +41,15 @@ final class UploadWorker {
     var notes: [DeviceID: DeviceNotes] = [:]
     /// Had their turn in this round.
     var served: Set<DeviceID> = []
+    var run = UploadRun()
+    var runNotes = RunNotes()
+    var host: HostNotes
     var personNotes = PersonNotes()
     /// Of their own, because an answer to one says nothing of the other.
     var personReads: SideSchedule
     var personWrites: SideSchedule
+    /// What people asked for.
+    var commands = CommandState()
     var comparison: Comparison?
     var comparisonSchedule: SideSchedule
     /// What the server has of one device on which day.
@@ -57,8 +62,8 @@ final class UploadWorker {
     private var refusedStamp: TokenFile.Stamp?
     private var devices: [DeviceID] = []
     private var isNewLook = true
-    private var nextLook: Duration
-    private var nextRelease: Duration
+    var nextLook: Duration
+    var nextRelease: Duration
 
     init(
         settings: UploadSettings, server: UploadServer, clock: any UploadClock, random: InjectedRandom,
@@ -76,6 +81,9 @@ final class UploadWorker {
         personWrites = personReads
         comparisonSchedule = personReads
         schedule = UploadSchedule(limits: settings.intervals.limits)
+        host = HostNotes(
+            prompts: PromptGate(interval: settings.intervals.merge),
+            budget: SendBudget(bytesPerSecond: settings.limits.bytesPerSecond))
         tokenFile = TokenFile(path: settings.tokenFile)
         nextLook = clock.monotonic
         nextRelease = clock.monotonic
@@ -83,29 +91,44 @@ final class UploadWorker {
 
     var wallTime: APITime { APITime(clock.wall) }
 
+    /// The thread ends after this.
+    func stopped() {
+        endRun(.stopped)
+        stopCommands()
+    }
+
     /// Does at most one request; returns how long to wait before the next step, zero = go on.
     func step(wasWoken: Bool) -> Duration {
         let now = clock.monotonic
         if wasWoken { nextLook = min(nextLook, now + settings.intervals.merge) }
-        guard now >= nextLook else { return nextLook - now }
+        if takePrompt(now: now) { nextLook = min(nextLook, now) }
+        let prompt = host.prompts.wait(now: now) ?? settings.intervals.idle
+        guard now >= nextLook else { return min(nextLook - now, prompt) }
+        host.isPaced = false
         let wait = look(now: now)
-        board.show(schedule.problem, isSending: wait == .zero, now: clock.wall)
-        return wait
+        let goesOn = wait == .zero || host.isPaced
+        stepEnded(since: now, goesOn: goesOn)
+        board.show(schedule.problem.map(explained), isSending: goesOn, now: clock.wall)
+        lookEnded(goesOn: goesOn)
+        return min(wait, prompt)
     }
 
     private func look(now: Duration) -> Duration {
         refreshToken(now: now)
+        if schedule.wait(now: now) != nil { lookAround(now: now) }
         if let until = schedule.wait(now: now) {
             // What piles up in an outage is shown as it grows.
             if let count = try? outbox?.pendingCount() { board.pending = count }
             // Never longer than a look: the wait does not count the time that the machine sleeps, the clock does.
-            let limit = schedule.waitsForCredentials ? settings.intervals.tokenCheck : settings.intervals.idle
+            let limit = schedule.waitsForFile ? settings.intervals.tokenCheck : settings.intervals.idle
             return min(until - now, limit)
         }
         guard let token else { return settings.intervals.tokenCheck }
+        if let rest = restPaced(now: now) { return rest }
         do {
             let outbox = try openedOutbox()
             if isNewLook { try beginLook(outbox, now: now) }
+            if let rest = try restPaused(outbox, now: now) { return rest }
             if try work(outbox, token: token.text, now: now) { return .zero }
             try endLook(outbox, now: now)
         } catch {
@@ -135,7 +158,7 @@ final class UploadWorker {
     }
 
     /// Nothing more can be sent now.
-    private func endLook(_ outbox: any UploadOutbox, now: Duration) throws {
+    func endLook(_ outbox: any UploadOutbox, now: Duration) throws {
         schedule.outboxWorks()
         board.pending = try outbox.pendingCount()
         isNewLook = true
@@ -161,14 +184,15 @@ final class UploadWorker {
             if try sendReport(of: device, outbox, token: token, now: now, atRest: false) { return true }
         }
         let asleep = Set(devices).subtracting(awake)
-        if try sendBatch(outbox, resting: asleep, token: token, now: now) { return true }
+        let mayGo = wantsAllNow || meteredWait() == nil
+        if mayGo, try sendBatch(outbox, resting: asleep, token: token, now: now) { return true }
         for device in awake where mayReport(device, now: now) {
             if try sendReport(of: device, outbox, token: token, now: now, atRest: true) { return true }
         }
-        return try compare(outbox, awake: awake, resting: asleep, token: token, now: now)
+        return try mayGo && compare(outbox, awake: awake, resting: asleep, token: token, now: now)
     }
 
-    private func openedOutbox() throws -> any UploadOutbox {
+    func openedOutbox() throws -> any UploadOutbox {
         if let outbox { return outbox }
         let opened = try openOutbox()
         outbox = opened

@@ -1,6 +1,7 @@
 import GatewayModel
 import HTTPClient
 import IngestAPI
+import Locking
 import Store
 import UploadDecisions
 
@@ -9,14 +10,15 @@ import UploadDecisions
 /// The checkpoint is the store's set of unconfirmed rows, so that a healed gap, a late row or a correction below what
 /// went up before still goes. A week without network is a normal state and costs no memory.
 public final class Uploader: Sendable {
-    private let settings: UploadSettings
-    private let clock: any UploadClock
+    let settings: UploadSettings
+    let clock: any UploadClock
     private let random: InjectedRandom
-    private let board: UploadBoard
+    let board: UploadBoard
     private let openOutbox: @Sendable () throws -> any UploadOutbox
-    private let openTransport: @Sendable (AbortFlag) throws(HTTPFailure) -> any UploadTransport
+    private let openTransport: @Sendable (AbortFlag) -> any UploadTransport
     private let hooks: UploadHooks
-    private let mailbox = Mailbox()
+    let mailbox = Mailbox()
+    private let network: Guarded<NetworkState>
     private let thread = WorkerThread()
     private let abortFlag = AbortFlag()
 
@@ -28,6 +30,8 @@ public final class Uploader: Sendable {
     ///     `clock`, ms. Called on the upload thread.
     ///   - storeMarked: samples were marked to be derived again; the store does so after `Store.takeUpMarks`. Called on
     ///     the upload thread.
+    ///   - hostTrust: what this host's wall clock is worth: whose fault a certificate is that is not valid now.
+    ///   - hostOffset: minutes that this host's local time is ahead of UTC, for `SendLimits.meteredHours`.
     public convenience init(
         settings: UploadSettings, stateDirectory: String, clock: any UploadClock = SystemUploadClock(),
         random: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) },
@@ -36,16 +40,18 @@ public final class Uploader: Sendable {
         serverDate: @escaping @Sendable (_ date: Timestamp, _ sent: Int64, _ answered: Int64) -> Void = {
             _, _, _ in
         },
-        storeMarked: @escaping @Sendable () -> Void = {}
+        storeMarked: @escaping @Sendable () -> Void = {},
+        hostTrust: @escaping @Sendable () -> HostTrust = { .plausible },
+        hostOffset: @escaping @Sendable (Timestamp) -> Int = { _ in 0 }
     ) {
-        let authorityFile = settings.authorityFile
+        let transport = settings.transport
         self.init(
             settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
-            hooks: UploadHooks(serverState: serverState, serverDate: serverDate, storeMarked: storeMarked),
+            hooks: UploadHooks(
+                serverState: serverState, serverDate: serverDate, storeMarked: storeMarked,
+                hostTrust: hostTrust, hostOffset: hostOffset),
             openOutbox: { try StoreOutbox(directory: stateDirectory, now: { clock.wall }) },
-            openTransport: { (flag) throws(HTTPFailure) in
-                try HTTPClient(abortFlag: flag, authorityFile: authorityFile)
-            })
+            openTransport: { ConfiguredTransport(transport, abortFlag: $0) })
     }
 
     init(
@@ -53,8 +59,12 @@ public final class Uploader: Sendable {
         log: @escaping @Sendable (UploadEvent) -> Void,
         hooks: UploadHooks,
         openOutbox: @escaping @Sendable () throws -> any UploadOutbox,
-        openTransport: @escaping @Sendable (AbortFlag) throws(HTTPFailure) -> any UploadTransport
+        openTransport: @escaping @Sendable (AbortFlag) -> any UploadTransport
     ) {
+        let network = Guarded(NetworkState())
+        var hooks = hooks
+        hooks.network = { network.withLock { $0 } }
+        self.network = network
         self.settings = settings
         self.clock = clock
         self.random = random
@@ -89,6 +99,13 @@ public final class Uploader: Sendable {
     /// Call after every commit; calls within a second are one.
     public func wake() { mailbox.wake() }
 
+    /// What is said of the network. When it came, waits that are the gateway's own end: it is tried at once, once a second
+    /// at most. It never keeps an upload from being tried.
+    public func network(_ state: NetworkState, came: Bool) {
+        network.withLock { $0 = state }
+        if came { mailbox.prompt() } else { mailbox.wake() }
+    }
+
     /// Asks the server what it holds of a device, in front of everything else that is to be sent.
     public func ask(_ device: DeviceID, deadline: Duration) async -> ServerAnswer {
         guard settings.url != nil else { return .noServer }
@@ -103,15 +120,8 @@ public final class Uploader: Sendable {
     private func run(url: String) {
         let deadlines = HTTPDeadlines(
             connect: settings.intervals.connectDeadline, total: settings.intervals.requestDeadline)
-        let transport: any UploadTransport
-        do {
-            transport = try openTransport(abortFlag)
-        } catch {
-            board.show(.noAnswer(.unsendable), isSending: false, now: clock.wall)
-            return refuseQuestions()
-        }
         let server = UploadServer(
-            url: url, transport: transport, deadlines: deadlines,
+            url: url, transport: openTransport(abortFlag), deadlines: deadlines,
             date: ServerDate(url: url, clock: clock, hook: hooks.serverDate))
         let worker = UploadWorker(
             settings: settings, server: server, clock: clock, random: random, board: board,
@@ -121,19 +131,11 @@ public final class Uploader: Sendable {
             for question in news.questions {
                 if news.isStopping { question.answer.set(.unreachable) } else { worker.answer(question) }
             }
-            if news.isStopping { return }
+            for order in news.orders { order(news.isStopping ? nil : worker) }
+            if news.isStopping { return worker.stopped() }
+            if news.isPrompted { worker.prompted() }
             let wait = worker.step(wasWoken: news.wasWoken)
             if wait > .zero { mailbox.wait(atMost: wait) }
-        }
-    }
-
-    /// Without a transport there is no answer, until the stop.
-    private func refuseQuestions() {
-        while true {
-            let news = mailbox.take()
-            for question in news.questions { question.answer.set(.unreachable) }
-            if news.isStopping { return }
-            mailbox.wait(atMost: settings.intervals.idle)
         }
     }
 

@@ -29,6 +29,16 @@ public enum NoAnswer: String, Equatable, Sendable, CaseIterable {
     /// The certificate is not valid at this host's time.
     case certificateTime
     case tls
+    /// The gateway's own certificate or key can't be used, or the server does not take it.
+    case clientCertificate
+    /// Its key or the proxy's name and password could not be read, or others can read them: nobody was asked.
+    case clientKeyUnusable
+    case proxyCredentialsUnusable
+    case proxyUnreachable
+    /// The proxy wants a name and a password, or others.
+    case proxyAuthentication
+    /// The proxy will not carry this.
+    case proxyRefused
     /// Something answered that does not speak HTTP, or without end.
     case notHTTP
     /// The request could not be made here: a URL that is none, no memory.

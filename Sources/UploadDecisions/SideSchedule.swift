@@ -23,6 +23,9 @@ public struct SideSchedule: Sendable {
     /// The token is another than before.
     public mutating func credentialsChanged() { isForbidden = false }
 
+    /// See `UploadSchedule.surroundingsChanged`.
+    public mutating func surroundingsChanged() { notBefore = nil }
+
     /// - Parameter schedule: that of the samples; it hears what concerns them, too.
     public mutating func ended(
         _ decision: UploadDecision, device: String, schedule: inout UploadSchedule, now: Duration,

@@ -103,6 +103,8 @@ public enum StatusTable {
                 .notThisAPI(status: answer.status), retryAfter: retryAfter)
             switch answer.status {
             case 200..<300: return success(answer) ?? notThisAPI
+            // RFC 6585, section 6: never the server's own, always the network's in between.
+            case 511: return .backOff(.captivePortal, retryAfter: retryAfter)
             case 500..<600: return .backOff(.serverError(status: answer.status), retryAfter: retryAfter)
             default: break
             }

@@ -1,3 +1,5 @@
+import IngestAPI
+
 /// What a gateway does about the outcome of one request. Ingest API 1, the table of statuses.
 public enum UploadDecision: Equatable, Sendable {
     /// The batch was answered as the API says.
@@ -35,6 +37,9 @@ public struct Refusal: Equatable, Sendable {
         self.code = code
         self.message = message
     }
+
+    /// 413: fewer samples may be taken as they are.
+    var isAboutSize: Bool { code == APIErrorCode.batchTooLarge.rawValue }
 }
 
 /// What an answered batch means for each sample in it, by index.

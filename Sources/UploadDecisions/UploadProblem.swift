@@ -7,6 +7,10 @@ public enum UploadProblem: Equatable, Sendable {
     case rateLimited
     /// A captive portal, a wrong URL, a proxy's own page.
     case notThisAPI(status: Int)
+    /// `noAnswer(.certificateTime)` with its cause.
+    case certificateTime(CertificateTimeProblem)
+    /// The network wants a log-in page to be passed first: it says so, or whoever answered did (511, RFC 6585, section 6).
+    case captivePortal
     /// The answer is of this API but contradicts itself or the batch.
     case inconsistentAnswer
     /// The answer claims success and confirms nothing.
@@ -32,7 +36,9 @@ public enum UploadProblem: Equatable, Sendable {
     /// True for what ends as soon as any request is answered as it should be.
     var endsWithAnyAnswer: Bool {
         switch self {
-        case .noAnswer, .serverError, .rateLimited, .notThisAPI, .authenticationFailed, .forbidden,
+        case .noAnswer, .certificateTime, .serverError, .rateLimited, .notThisAPI, .captivePortal,
+            .authenticationFailed,
+            .forbidden,
             .tokenFile,
             .outbox:
             true
@@ -44,13 +50,22 @@ public enum UploadProblem: Equatable, Sendable {
     public var code: String {
         switch self {
         case .noAnswer(.certificateTime): "certificate_time"
+        case .certificateTime(let problem):
+            problem.cause == .hostClock ? "host_clock_wrong" : "certificate_time"
         case .noAnswer(.tls): "tls_failed"
+        case .noAnswer(.clientCertificate): "client_certificate_failed"
+        case .noAnswer(.clientKeyUnusable): "client_key_unusable"
+        case .noAnswer(.proxyCredentialsUnusable): "proxy_credentials_unusable"
+        case .noAnswer(.proxyUnreachable): "proxy_unreachable"
+        case .noAnswer(.proxyAuthentication): "proxy_authentication_failed"
+        case .noAnswer(.proxyRefused): "proxy_refused"
         case .noAnswer(.notHTTP): "not_this_api"
         case .noAnswer(.unsendable): "request_failed"
         case .noAnswer: "network_timeout"
         case .serverError: "server_error"
         case .rateLimited: "rate_limited"
         case .notThisAPI: "not_this_api"
+        case .captivePortal: "captive_portal"
         case .inconsistentAnswer: "answer_inconsistent"
         case .nothingConfirmed: "nothing_confirmed"
         case .encodingRefused: "unsupported_encoding"
@@ -65,14 +80,36 @@ public enum UploadProblem: Equatable, Sendable {
         }
     }
 
+    /// Ingest API 1's word for it, coarser than `code`. Four faults of the gateway itself, which no server has a word for,
+    /// stand for themselves: `outbox_failed`, `token_unusable`, `client_key_unusable`, `proxy_credentials_unusable`.
+    public var apiCode: String {
+        switch self {
+        case .noAnswer(.notHTTP): "not_this_api"
+        case .noAnswer(.clientKeyUnusable): "client_key_unusable"
+        case .noAnswer(.proxyCredentialsUnusable): "proxy_credentials_unusable"
+        case .noAnswer, .certificateTime: "network_timeout"
+        case .serverError: "server_error"
+        case .rateLimited: "rate_limited"
+        case .notThisAPI, .captivePortal, .inconsistentAnswer, .nothingConfirmed: "not_this_api"
+        case .encodingRefused: "unsupported_encoding"
+        case .authenticationFailed: "authentication_failed"
+        case .forbidden: "forbidden"
+        case .serverRefuses(let code), .reportRefused(let code): code
+        case .tokenFile: "token_unusable"
+        case .outbox: "outbox_failed"
+        }
+    }
+
     /// What happened, in one sentence.
     public var text: String {
         switch self {
         case .noAnswer(let cause): cause.text
+        case .certificateTime(let problem): problem.text
         case .serverError(let status): "The server failed to answer the upload (status \(status))."
         case .rateLimited: "The server asked to send less often."
         case .notThisAPI(let status):
             "What answers at the server's address is not the ingest API (status \(status))."
+        case .captivePortal: "The network wants a log-in page to be passed before it lets the upload through."
         case .inconsistentAnswer: "The server's answer does not fit the batch that it was sent."
         case .nothingConfirmed: "The server answers with success but confirms no sample."
         case .encodingRefused: "The server refuses the batch in every encoding."
@@ -91,10 +128,13 @@ public enum UploadProblem: Equatable, Sendable {
     public var remedy: String {
         switch self {
         case .noAnswer(let cause): cause.remedy
+        case .certificateTime(let problem): problem.remedy
         case .serverError, .rateLimited:
             "Nothing to do here: samples are kept and sent later. If it lasts, tell who runs the server."
         case .notThisAPI:
             "Check the url of [upload], and whether the network wants a log-in page to be passed first."
+        case .captivePortal:
+            "Pass the log-in page from a device on this network, or use another one. Samples are kept and sent later."
         case .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .serverRefuses, .reportRefused:
             "Samples are kept. Report it to who runs the server."
         case .authenticationFailed, .forbidden:
@@ -117,6 +157,16 @@ extension NoAnswer {
         case .connectionLost: "The connection to the server broke before the answer was whole."
         case .certificateTime: "The server's certificate is not valid at this machine's time."
         case .tls: "The server's certificate could not be verified."
+        case .clientCertificate:
+            "The gateway's own certificate can't be used, or the server does not take it."
+        case .clientKeyUnusable:
+            "The gateway's own key could not be read, or others can read it; it is not used."
+        case .proxyCredentialsUnusable:
+            "The file with the proxy's name and password could not be read, can be read by others, or does not hold one "
+                + "line user:password; it is not used."
+        case .proxyUnreachable: "The proxy could not be reached."
+        case .proxyAuthentication: "The proxy does not accept the gateway's name and password."
+        case .proxyRefused: "The proxy does not connect the gateway to the server."
         case .notHTTP: "What answers at the server's address does not speak HTTP."
         case .unsendable: "The request to the server could not be made."
         case .aborted: "The upload was stopped."
@@ -130,7 +180,21 @@ extension NoAnswer {
         case .certificateTime:
             "Check this machine's clock first (timedatectl); then the server's certificate. Samples are kept."
         case .tls:
-            "Check the url and ca_file of [upload]. Verification is never turned off. Samples are kept."
+            "Check the url and ca_file of [upload], and whether the network wants a log-in page to be passed first. "
+                + "Verification is never turned off. Samples are kept."
+        case .clientCertificate:
+            "Check client_certificate and client_key of [upload], and with who runs the server. Samples are kept."
+        case .clientKeyUnusable:
+            "Check client_key of [upload] and run chmod 600 on it, owned by the service's user; it is looked at again."
+        case .proxyCredentialsUnusable:
+            "Check proxy_credentials_file of [upload] and run chmod 600 on it, owned by the service's user; it is looked "
+                + "at again."
+        case .proxyUnreachable:
+            "Check the proxy of [upload], and the network. Samples are kept and sent later."
+        case .proxyAuthentication:
+            "Check proxy_credentials_file of [upload]; it is read again when it changes. Samples are kept."
+        case .proxyRefused:
+            "Ask who runs the proxy of [upload] to let this host through to the server. Samples are kept."
         case .notHTTP: "Check the url of [upload]."
         case .unsendable: "Check the url of [upload] and the free memory."
         case .aborted: "Nothing."

@@ -59,6 +59,7 @@ public struct UploadSchedule: Sendable {
     public let limits: Limits
     /// True once the server said that it takes no gzip.
     public private(set) var sendsIdentity = false
+    private var batchSize = BatchSize()
     private var devices: [String: Device] = [:]
     private var backOff: BackOff
     private var outboxBackOff: BackOff
@@ -70,6 +71,9 @@ public struct UploadSchedule: Sendable {
     /// Set while the server refuses sample after sample.
     private var refusing: UploadProblem?
     private var isProbing: Bool { refusing != nil }
+    /// Failures since the start, and the last of them.
+    public private(set) var failureCount = 0
+    public private(set) var lastFailure: UploadProblem?
 
     public init(limits: Limits = Limits()) {
         self.limits = limits
@@ -92,6 +96,16 @@ public struct UploadSchedule: Sendable {
         }
     }
 
+    /// True while a person has to change a file of the gateway's, which is looked at more often then.
+    public var waitsForFile: Bool {
+        switch serverProblem {
+        case .noAnswer(.clientKeyUnusable), .noAnswer(.proxyCredentialsUnusable),
+            .noAnswer(.proxyAuthentication), .noAnswer(.clientCertificate):
+            true
+        default: waitsForCredentials
+        }
+    }
+
     /// Nothing is sent before this moment; nil = now.
     public func wait(now: Duration) -> Duration? {
         notBefore.flatMap { $0 > now ? $0 : nil }
@@ -110,7 +124,8 @@ public struct UploadSchedule: Sendable {
     }
 
     public func plan(for device: String) -> BatchPlan {
-        let limit = devices[device]?.bisection.limit(full: limits.batchSize) ?? limits.batchSize
+        let full = min(limits.batchSize, batchSize.limit ?? limits.batchSize)
+        let limit = devices[device]?.bisection.limit(full: full) ?? full
         return BatchPlan(
             limit: isProbing ? limits.batchSize : limit, isProbe: isProbing, isCompressed: !sendsIdentity)
     }
@@ -126,6 +141,29 @@ public struct UploadSchedule: Sendable {
         return true
     }
 
+    /// A person asked for it to be tried now: the gateway's own waits end. Nil = it goes on now; else the moment until
+    /// which the server asked for silence, which a person does not end either.
+    public mutating func personAsks(now: Duration) -> Duration? {
+        if let quietUntil, quietUntil > now, !waitsForCredentials { return quietUntil }
+        notBefore = nil
+        quietUntil = nil
+        for name in devices.keys { devices[name]?.notBefore = nil }
+        return nil
+    }
+
+    /// The network, the clock or a file that was waited for is another: what waited on the gateway's own account goes on.
+    /// What the server asked for, and a refused token, wait as before; the next failure waits as long as it would have.
+    public mutating func surroundingsChanged(now: Duration) {
+        guard mayAsk(now: now), !isProbing else { return }
+        switch serverProblem {
+        case .authenticationFailed, .forbidden, .tokenFile, .outbox: return
+        default: notBefore = nil
+        }
+        for (name, device) in devices where device.problem?.endsWithAnyAnswer == true {
+            devices[name]?.notBefore = nil
+        }
+    }
+
     /// The outbox was read and written without a fault.
     public mutating func outboxWorks() {
         outboxBackOff.reset()
@@ -137,6 +175,7 @@ public struct UploadSchedule: Sendable {
         _ problem: UploadProblem, now: Duration, using random: inout some RandomNumberGenerator
     ) {
         serverProblem = problem
+        failed(problem)
         // A counter of its own: answers of the server do not mend a full disk, and must not let it be hammered.
         notBefore = now + (waitsForCredentials ? limits.credentials : outboxBackOff.next(using: &random))
     }
@@ -157,8 +196,9 @@ public struct UploadSchedule: Sendable {
             return .settle(verdict)
         case .halve(let refusal):
             serverAnswered()
+            if refusal.isAboutSize { batchSize.tooLarge(count) }
             change(name) {
-                $0.bisection.refused(count)
+                if !refusal.isAboutSize { $0.bisection.refused(count) }
                 $0.wasAnswered()
             }
             // Never for a probe, which is one sample.
@@ -166,6 +206,7 @@ public struct UploadSchedule: Sendable {
         case .quarantine(let refusal):
             serverAnswered()
             if isProbing { return refusedProbe(refusal, now: now) }
+            if refusal.isAboutSize { batchSize.tooLarge(1) }
             change(name) {
                 $0.bisection.refused(1)
                 $0.wasAnswered()
@@ -202,6 +243,7 @@ public struct UploadSchedule: Sendable {
             waitForServer(.rateLimited, duration, now: now, using: &random)
         case .waitForCredentials(let problem):
             serverProblem = problem
+            failed(problem)
             notBefore = now + limits.credentials
             quietUntil = notBefore
         case .backOff(let problem, let retryAfter):
@@ -234,6 +276,7 @@ public struct UploadSchedule: Sendable {
             $0.notBefore = nil
             $0.problem = nil
         }
+        batchSize.passed(count, full: limits.batchSize)
         singlesInARow = 0
         refusing = nil
         notBefore = nil
@@ -242,8 +285,10 @@ public struct UploadSchedule: Sendable {
 
     /// The server refuses sample after sample: stop, report it, and look again slowly.
     private mutating func refusedProbe(_ refusal: Refusal, now: Duration) -> BatchAction {
-        refusing = .serverRefuses(code: refusal.code)
-        serverProblem = refusing
+        let problem = UploadProblem.serverRefuses(code: refusal.code)
+        refusing = problem
+        serverProblem = problem
+        failed(problem)
         notBefore = now + limits.refusing
         return .nothing
     }
@@ -256,6 +301,7 @@ public struct UploadSchedule: Sendable {
         device.notBefore = now + device.backOff.next(retryAfter: retryAfter, using: &random)
         device.problem = problem
         devices[name] = device
+        failed(problem)
     }
 
     private mutating func waitForServer(
@@ -263,8 +309,14 @@ public struct UploadSchedule: Sendable {
         using random: inout some RandomNumberGenerator
     ) {
         serverProblem = problem
+        failed(problem)
         notBefore = now + backOff.next(retryAfter: retryAfter, using: &random)
         if retryAfter != nil { quietUntil = notBefore }
+    }
+
+    private mutating func failed(_ problem: UploadProblem) {
+        failureCount += 1
+        lastFailure = problem
     }
 
     private mutating func change(_ name: String, _ body: (inout Device) -> Void) {

@@ -3,36 +3,65 @@ import IngestService
 import Systemd
 
 /// Serves until a signal asks to stop, then finishes what is in hand.
-func serve(_ options: IngestOptions, until stop: StopSignals) async throws {
+func serve(_ options: IngestOptions, _ signals: Signals) async throws {
     let log = Log.standard(identifier: "bandferry-ingest")
-    let server = try await options.start { event in
-        switch event {
-        case .storageFailing(let failure):
-            log.error(
-                "storage fails", [("kind", .text(failure.kind.rawValue)), ("reason", .text(failure.message))])
-        case .storageHealed:
-            log.notice("storage works again")
-        case .dashboard(let note):
-            log.warning("dashboard", [("reason", .text("\(note)"))])
-        }
+    var options = options
+    let room = DescriptorLimit.raise()
+    if options.maxConnections > room {
+        log.warning(
+            "fewer connections than asked for: the limit of open files is lower",
+            [("connections", .count(room)), ("asked", .count(options.maxConnections))])
+        options.maxConnections = room
     }
+    let server = try await options.start { log.note($0) }
     writeOut("listening on \(server.url)\n")
     ServiceManager.ready(status: "listening on \(server.address)")
-    log.info("started")
-    await stop.first()
+    log.info(
+        "listening",
+        [
+            ("address", .text("\(server.address)")), ("tls", .text(options.tls == nil ? "no" : "yes")),
+            ("store", .text(options.store.kind)), ("connections", .count(options.maxConnections)),
+        ])
+    await signals.untilStop { reload(options, server, log) }
     ServiceManager.stopping()
+    log.info("stopping")
     await server.stop(within: .seconds(10))
     log.info("stopped")
     log.flush()
 }
 
-/// Writes to standard output at once, whatever it is connected to.
-func writeOut(_ text: String) {
-    write(text, to: STDOUT_FILENO)
+private func reload(_ options: IngestOptions, _ server: IngestServer, _ log: Log) {
+    do throws(ExitFailure) {
+        let expires = try options.reload(server)
+        log.notice("reloaded", expires.map { [("certificate_expires_s", .count($0))] } ?? [])
+    } catch {
+        log.error("reload refused: all stays as it was", [("reason", .text(error.message))])
+    }
 }
 
+extension Log {
+    fileprivate func note(_ event: ServiceEvent) {
+        switch event {
+        case .storageFailing(let failure):
+            error(
+                "storage fails", [("kind", .text(failure.kind.rawValue)), ("reason", .text(failure.message))])
+        case .storageHealed:
+            notice("storage works again")
+        case .dashboard(let note):
+            warning("dashboard", [("reason", .text("\(note)"))])
+        case .authenticationFailures(let count):
+            notice("requests had a wrong token or none", [("count", .count(count))])
+        }
+    }
+}
+
+/// Writes to standard output at once, whatever it is connected to.
+func writeOut(_ text: String) { write(text, to: STDOUT_FILENO) }
+
+func writeError(_ text: String) { write(text, to: STDERR_FILENO) }
+
 func end(_ failure: ExitFailure) -> Never {
-    write("bandferry-ingest: \(failure.message)\n", to: STDERR_FILENO)
+    writeError("bandferry-ingest: \(failure.message)\n")
     exit(failure.status)
 }
 

@@ -7,12 +7,16 @@ import Systemd
 signal(SIGXFSZ, SIG_IGN)
 signal(SIGPIPE, SIG_IGN)
 
-let stop = StopSignals()
+let signals = Signals()
 do {
-    switch try IngestOptions.parse(Array(CommandLine.arguments.dropFirst())) {
-    case .help: writeOut(IngestOptions.help)
-    case .version: writeOut("bandferry-ingest \(Bandferry.version)\n")
-    case .run(let options): try await serve(options, until: stop)
+    switch try IngestCommand.parse(Array(CommandLine.arguments.dropFirst())) {
+    case .showHelp: writeOut(IngestCommand.help)
+    case .showVersion: writeOut("bandferry-ingest \(Bandferry.version)\n")
+    case .serve(let options): try await serve(options, signals)
+    case .administer(let command):
+        let result = try await command.run()
+        writeOut(result.output)
+        if !result.note.isEmpty { writeError("\(result.note)\n") }
     }
     exit(0)
 } catch let failure as UsageFailure {

@@ -20,7 +20,9 @@ extension BandferryCommand {
         case .setZone(let person, let zone, let from):
             let now = Timestamp.now
             try await daemon().setZone(zone, from: from.timestamp(now: now), of: person)
-            try say("\(person) is in \(zone) from \(stamp(from, now: now)) on. \(Self.following)")
+            try say(
+                "\(person) is in \(zone) from \(stamp(from, now: now)) on. It counts where the band doesn't know its UTC "
+                    + "offset. \(Self.following)")
         case .removeZone(let person, let from):
             try await daemon().removeZone(from: from.timestamp(now: .now), of: person)
             try say("That zone of \(person) is taken back. \(Self.following)")

@@ -44,10 +44,13 @@ struct BandferryCommand {
             let request = AdoptRequest(address: address, mode: mode, device: device, name: name)
             try await daemon().adopt(request)
             try say("\(address) is adopted (\(mode.rawValue)). 'bandferry sync \(address)' syncs it now.")
-        case .forget(let address):
-            try await daemon().forget(address)
+        case .forget(let name):
+            let client = try await daemon()
+            let address = try await client.address(of: name)
+            try await client.forget(address)
             try say("\(address) is forgotten. Its rows are kept and go on being uploaded.")
-        case .sync(let address, let noAck): return try await sync(address, noAck: noAck)
+        case .sync(let name, let noAck): return try await sync(name, noAck: noAck)
+        case .upload(let command): return try await upload(command)
         case .person(let command): try await person(command)
         case .assign(let band, let person, let from, let to):
             try await assign(band, to: person, from: from, to: to)
@@ -71,18 +74,29 @@ struct BandferryCommand {
         try output.write(page)
     }
 
-    /// From the daemon, else from the state directory.
     private func status() async throws -> GatewayStatus {
+        try await asked { (client) throws(GatewayBusFailure) in
+            try await client.status()
+        } orRead: {
+            try $0.status()
+        }
+    }
+
+    /// From the daemon, else from the state directory.
+    func asked<Value: Sendable>(
+        _ ask: (GatewayBusClient) async throws(GatewayBusFailure) -> Value,
+        orRead read: (LocalState) throws -> Value
+    ) async throws -> Value {
         do throws(GatewayBusFailure) {
             let client = try await GatewayBusClient.connect()
-            return try await client.status()
+            return try await ask(client)
         } catch {
             switch error {
             case .notRunning, .noBus, .notPermitted: break
             case .command, .broken: throw error
             }
             do {
-                return try LocalState(settings()).status()
+                return try read(LocalState(settings()))
             } catch let failure as Failure where failure.code == .notPermitted {
                 // Both ways are closed: the bus's reason is the one to mend.
                 throw Failure(error)
@@ -94,8 +108,10 @@ struct BandferryCommand {
 
     func daemon() async throws(GatewayBusFailure) -> GatewayBusClient { try await .connect() }
 
-    private mutating func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> ExitCode {
+    private mutating func sync(_ name: String?, noAck: Bool) async throws -> ExitCode {
         let client = try await daemon()
+        var address: BluetoothAddress?
+        if let name { address = try await client.address(of: name) }
         let display = SyncDisplay(terminal: terminal, only: address)
         let following = Task { [shows = !invocation.json] in
             guard shows, let changes = try? await client.bandChanges() else { return }

@@ -60,6 +60,12 @@ struct Failure: Error {
             "Could not \(error.operation): \(error.message) (\(error.path))\nWhat to do: \(error.remedy)")
     }
 
+    static func noBand(_ name: String, among bands: [BandStatus]) -> Failure {
+        let known = bands.map(\.device.text).joined(separator: ", ")
+        return Failure(
+            .notFound, "There is no device '\(name)' here.\nKnown: \(known.isEmpty ? "none yet" : known).")
+    }
+
     /// Whatever else was thrown.
     init(_ error: any Error) {
         switch error {

@@ -48,7 +48,10 @@ struct LocalState {
             version: Bandferry.version, stateDirectory: configuration.stateDirectory, running: isRunning)
         status.uploadURL = configuration.upload?.url
         status.bands = try reader.status()
-        status.problems = [try reader.gatewayProblem()].compactMap { $0 }
+        let record = try reader.uploadRecord()
+        status.lastUpload = record.lastSuccess
+        let pause = record.pause.flatMap { $0.isOver(at: .now) ? nil : $0.problem }
+        status.problems = [try reader.gatewayProblem(), pause].compactMap { $0 }
         if isRunning {
             status.problems.append(
                 Problem(
@@ -65,15 +68,10 @@ struct LocalState {
         try reader.exportSamples(device) { sample in try output.write(format.line(sample)) }
     }
 
-    /// The device of an id or of an address; nil for nil.
+    /// The device of an id, an address or a name; nil for nil.
     func device(_ name: String?, in bands: [BandStatus]) throws -> DeviceID? {
         guard let name else { return nil }
-        let address = BluetoothAddress(name)
-        if let band = bands.first(where: { $0.device.text == name || $0.address == address }) {
-            return band.device
-        }
-        let known = bands.map(\.device.text).joined(separator: ", ")
-        throw Failure(
-            .notFound, "There is no device '\(name)' here.\nKnown: \(known.isEmpty ? "none yet" : known).")
+        if let band = bands.band(called: name) { return band.device }
+        throw Failure.noBand(name, among: bands)
     }
 }

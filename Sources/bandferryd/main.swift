@@ -24,8 +24,11 @@ private let help = """
     The bus is the system bus, or the one that DBUS_SYSTEM_BUS_ADDRESS names.
     """
 
+/// A line of its own for each line of the message: an entry is always one.
 private func fail(_ status: Int32, _ message: String) -> Never {
-    StandardErrorSink().write(LogEntry(level: .error, message: "bandferryd: \(message)"))
+    for line in message.split(separator: "\n") {
+        StandardErrorSink().write(LogEntry(level: .error, message: "bandferryd: \(line)"))
+    }
     exit(status)
 }
 

@@ -32,6 +32,16 @@ import Testing
         #expect(options.timeScale == 2.5)
     }
 
+    @Test(arguments: [
+        ["--help"], ["bus", "--help"], ["bus", "-h"], ["truth", "--help"], ["radio", "--help"],
+    ])
+    func helpIsGivenWhereverItIsAskedFor(arguments: [String]) throws {
+        guard case .help = try SimulatorCommand(arguments) else {
+            Issue.record("no help")
+            return
+        }
+    }
+
     @Test(
         arguments: [
             ([], "say what to simulate: bandsim bus, bandsim radio; see bandsim --help"),

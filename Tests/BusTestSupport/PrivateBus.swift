@@ -17,11 +17,26 @@ public final class PrivateBus: @unchecked Sendable {
         directory = try Self.makeDirectory()
         let configuration = directory + "/bus.conf"
         try Self.write(Self.configuration(socket: directory + "/socket", deny: deny), to: configuration)
+        (process, address) = try Self.start(configuration)
+    }
+
+    /// Where it is however often it is restarted; `address` names this one run of it.
+    public var place: String { "unix:path=\(directory)/socket" }
+
+    /// Drops every connection, and begins anew at the same place.
+    public func restart() throws {
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+        unlink(directory + "/socket")
+        (process, _) = try Self.start(directory + "/bus.conf")
+    }
+
+    private static func start(_ configuration: String) throws -> (process: pid_t, address: String) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw Failure(step: "pipe") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
-        process = try Self.spawn(
+        let process = try spawn(
             ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address"],
             output: ends[1])
         close(ends[1])
@@ -29,7 +44,7 @@ public final class PrivateBus: @unchecked Sendable {
         var byte: UInt8 = 0
         while read(ends[0], &byte, 1) == 1, byte != UInt8(ascii: "\n") { text.append(byte) }
         guard !text.isEmpty else { throw Failure(step: "dbus-daemon printed no address") }
-        address = String(decoding: text, as: UTF8.self)
+        return (process, String(decoding: text, as: UTF8.self))
     }
 
     public func stop() {

@@ -50,6 +50,31 @@ private struct FakeGateway: GatewayCommands {
     func unassign(_ band: String, from: Timestamp) async throws {
         changes.withLock { $0.append("\(band) \(from.milliseconds)") }
     }
+
+    func uploadStatus() async throws -> UploadStatus {
+        var status = UploadStatus(state: .waiting, url: "https://ingest.example.org")
+        status.pending = 4_711
+        return status
+    }
+
+    func uploadNow(wait: Duration) async throws -> UploadReport {
+        if let failure { throw failure }
+        return UploadReport(sent: 12, left: report.problem == nil ? 0 : 3, problem: report.problem)
+    }
+
+    func pauseUpload(for time: Duration?) async throws -> UploadPause {
+        changes.withLock { $0.append("pause \(time.map { "\($0)" } ?? "-")") }
+        let since = Timestamp(milliseconds: 1_793_079_060_000)
+        return UploadPause(since: since, until: time.map { _ in Timestamp(milliseconds: 1_793_082_660_000) })
+    }
+
+    func resumeUpload() async throws { changes.withLock { $0.append("resume") } }
+
+    func retryUpload(_ band: String?) async throws -> Int {
+        if let failure { throw failure }
+        changes.withLock { $0.append("retry \(band ?? "-")") }
+        return 2
+    }
 }
 
 private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
@@ -101,6 +126,51 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
             #expect(
                 try await program.run("--json", "sync").output.hasPrefix(
                     "[{\"address\":\"F0:F1:F2:F3:F4:F5\""))
+        }
+    }
+
+    @Test func aBandIsNamedByAddressDeviceIDOrName() async throws {
+        try await bandferry { program, _ in
+            for name in ["F0:F1:F2:F3:F4:F5", "band_F0F1F2F3F4F5", "Anna"] {
+                #expect(try await program.run("sync", name).output.contains("42 new records"))
+                #expect(
+                    try await program.run("forget", name).output.hasPrefix("F0:F1:F2:F3:F4:F5 is forgotten"))
+            }
+            let unknown = try await program.run("sync", "Berta")
+            #expect(unknown.status == 5 && unknown.errors.contains("Known: band_F0F1F2F3F4F5"))
+        }
+    }
+
+    @Test func whatIsSaidToTheUploadIsDone() async throws {
+        let gateway = FakeGateway()
+        try await bandferry(gateway) { program, _ in
+            #expect(try await program.run("upload", "status").output.contains("4,711 samples"))
+            let now = try await program.run("upload", "now")
+            #expect(
+                now.status == 0 && now.output == "12 samples went up. Nothing is left.\n", "\(now.errors)")
+            let pause = try await program.run("upload", "pause", "--for", "1h")
+            #expect(
+                pause.output.hasPrefix("The upload is paused until 27 Oct 06:31 UTC, or until 'bandferry"))
+            #expect(
+                try await program.run("--json", "upload", "pause").output
+                    == #"{"since":"2026-10-27T05:31:00.000Z","until":null}"# + "\n")
+            #expect(try await program.run("upload", "resume").output == "The upload goes on.\n")
+            #expect(try await program.run("upload", "retry").output.hasPrefix("2 samples"))
+            #expect(try await program.run("--json", "upload", "retry", "Anna").output == "{\"samples\":2}\n")
+        }
+        #expect(
+            gateway.changes.withLock { $0 } == [
+                "pause 3600.0 seconds", "pause -", "resume", "retry -", "retry Anna",
+            ])
+    }
+
+    @Test func anUploadThatGotNowhereSaysWhy() async throws {
+        let report = SyncReport(
+            address: StateFixture.address, stored: 0, problem: Problem(code: "c", text: "No.", remedy: "Try.")
+        )
+        try await bandferry(FakeGateway(report: report)) { program, _ in
+            let ending = try await program.run("upload", "now")
+            #expect(ending.status == 1 && ending.output.contains("What to do: Try."))
         }
     }
 

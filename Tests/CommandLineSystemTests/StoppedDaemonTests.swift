@@ -81,6 +81,17 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
+    @Test func theUploadIsReadFromTheStateDirectory() async throws {
+        let fixture = try await filled(
+            extra: "[upload]\nurl = https://ingest.example.org\ntoken_file = /etc/bandferry/token")
+        let text = try await fixture.bandferry.run("upload", "status")
+        #expect(text.status == 0, "\(text.errors)")
+        #expect(text.output.contains("bandferryd is not running") && text.output.contains("40 samples"))
+        let json = try await fixture.bandferry.run("--json", "upload", "status").output
+        #expect(json.hasPrefix(#"{"state":"stopped","url":"https://ingest.example.org","pending":40,"#))
+        #expect(try await fixture.bandferry.run("upload", "pause").status == 3)
+    }
+
     @Test func gapsAreListed() async throws {
         let fixture = try await filled()
         let text = try await fixture.bandferry.run("gaps").output
@@ -125,7 +136,8 @@ import Testing
         let database = URL(fileURLWithPath: fixture.state).appendingPathComponent("gateway.db")
         let before = try Data(contentsOf: database)
         for command in [
-            ["status"], ["gaps"], ["bands"], ["export", "--format", "csv"], ["person", "list"],
+            ["status"], ["gaps"], ["bands"], ["upload", "status"], ["export", "--format", "csv"],
+            ["person", "list"],
             ["assignments"],
         ] {
             #expect(try await fixture.bandferry.run(command).status == 0)

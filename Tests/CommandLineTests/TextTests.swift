@@ -49,6 +49,13 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
         #expect(!text.contains("\u{1b}"), "no colour unless the terminal has it")
     }
 
+    @Test func aStoppedDaemonIsSomethingToKnow() {
+        var stopped = gateway([healthy()])
+        stopped.running = false
+        let text = StatusText.rendered(stopped, now: now, terminal: wide)
+        #expect(text.contains("! bandferryd is not running") && text.contains("systemctl start bandferryd"))
+    }
+
     @Test func theColumnsAreAligned() {
         var other = healthy()
         other.address = BluetoothAddress(bits: 1)
@@ -139,6 +146,23 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
         #expect(band["last_contact"] as? String == "2026-10-27T05:27:40.000Z")
         #expect(band["problem"] is NSNull)
         #expect(object["upload_url"] as? String == "https://ingest.example.org")
+    }
+}
+
+@Suite struct BandLookupTests {
+    @Test func aBandIsFoundByIDAddressOrAnUnambiguousName() {
+        var ben = healthy()
+        ben.address = BluetoothAddress(bits: 1)
+        ben.device = DeviceID("anna-1") ?? ben.device
+        ben.name = "Ben"
+        let bands = [healthy(), ben]
+        #expect(bands.band(called: "anna-1")?.name == "Ben")
+        #expect(bands.band(called: "f0:f1:f2:f3:f4:f5")?.name == "Anna")
+        #expect(bands.band(called: "Anna")?.address == address)
+        #expect(bands.band(called: "Berta") == nil && bands.band(called: "00:00:00:00:00:02") == nil)
+        var twin = ben
+        twin.name = "Anna"
+        #expect([healthy(), twin].band(called: "Anna") == nil, "nobody knows which is meant")
     }
 }
 

@@ -132,6 +132,20 @@ private func text(
                 """)
     }
 
+    @Test("the zone's own empty hours are no holes between hours of another offset") func otherGrid() {
+        // Samples of UTC+5:30, shown in a zone of whole hours: both grids are there.
+        let ours = (0...23).map { bucket(0, $0) }
+        let theirs = (6...8).map { hour -> AggregateBucket in
+            var bucket = heart(0, 60, hour: hour)
+            bucket.offsetMinutes = 90
+            bucket.start = APITime(milliseconds: bucket.start.milliseconds - 1_800_000)
+            return bucket
+        }
+        let all = (ours + theirs).sorted { $0.start < $1.start }
+        // 05:30 to 08:30 are lived through: 05:00, 06:00, 07:00 and 08:00 reach into that.
+        #expect(text(.heartRate, all, by: .hour).contains("2026-10-24  ·····▄▄▄···············\n"))
+    }
+
     @Test("an hour that was lived twice says which") func repeated() {
         var second = heart(1, 61, hour: 1)
         second.offsetMinutes = -210

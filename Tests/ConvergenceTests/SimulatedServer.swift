@@ -5,6 +5,7 @@ import HTTPServer
 import IngestAPI
 
 @testable import IngestService
+@testable import IngestStore
 @testable import Uplink
 
 /// The real ingest service over its real storage, in process, with a network in front that loses and doubles.
@@ -23,7 +24,7 @@ final class SimulatedServer: UploadTransport, @unchecked Sendable {
     static let token = "secret"
 
     private var directory: Directory
-    private var storage: SQLiteIngestStorage
+    private var storage: DatabaseStorage
     private var service: IngestService
     /// Decides what happens to a request; on the upload thread.
     var fault: () -> Fault = { .none }
@@ -37,15 +38,16 @@ final class SimulatedServer: UploadTransport, @unchecked Sendable {
         service = Self.makeService(storage)
     }
 
-    private static func open(_ directory: Directory) async throws -> SQLiteIngestStorage {
+    private static func open(_ directory: Directory) async throws -> DatabaseStorage {
         // Its trends are nothing of this, and nothing is to be written while the files are copied.
-        try await SQLiteIngestStorage(path: directory.path + "/ingest.db", now: { APITime(milliseconds: 0) })
-        {
-            try? await Task.sleep(for: .seconds(86_400))
-        }
+        let longRest: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(86_400)) }
+        return try await DatabaseStorage(
+            SQLiteEngine(path: directory.path + "/ingest.db"), now: { APITime(milliseconds: 0) },
+            rests: DatabaseStorage.Rests(trends: longRest, start: longRest, device: longRest, round: longRest)
+        )
     }
 
-    private static func makeService(_ storage: SQLiteIngestStorage) -> IngestService {
+    private static func makeService(_ storage: DatabaseStorage) -> IngestService {
         IngestService(storage: storage, tokens: TokenTable([token: Identity(account: "a")]))
     }
 

@@ -1,10 +1,11 @@
 import BandProfile
 import BusTestSupport
 import DBus
-import GatewayBus
 import GatewayModel
 import Locking
 import Testing
+
+@testable import GatewayBus
 
 private let address = BluetoothAddress(bits: 0xf0f1_f2f3_f4f5)
 private let other = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
@@ -58,6 +59,29 @@ private final class FakeGateway: GatewayCommands {
 
     func unassign(_ band: String, from: Timestamp) async throws {
         try note("unassign \(band) \(from.milliseconds)")
+    }
+
+    func uploadStatus() async throws -> UploadStatus {
+        try note("upload status")
+        return UploadStatus(state: .paused, url: "https://ingest.example.org")
+    }
+
+    func uploadNow(wait: Duration) async throws -> UploadReport {
+        try note("upload now \(wait)")
+        return UploadReport(sent: 7, left: 2, isCut: true)
+    }
+
+    func pauseUpload(for time: Duration?) async throws -> UploadPause {
+        try note("pause \(time.map { "\($0)" } ?? "-")")
+        return UploadPause(
+            since: Timestamp(milliseconds: 5), until: time.map { _ in Timestamp(milliseconds: 9) })
+    }
+
+    func resumeUpload() async throws { try note("resume") }
+
+    func retryUpload(_ band: String?) async throws -> Int {
+        try note("retry \(band ?? "all")")
+        return 3
     }
 }
 
@@ -123,6 +147,43 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
             gateway.asked == [
                 "scan 5", "adopt \(request)", "forget \(address)", "sync all false", "sync \(address) false",
             ])
+        await setup.stop()
+    }
+
+    @Test func whatIsSaidToTheUploadReachesTheGateway() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        #expect(try await setup.client.uploadStatus().url == "https://ingest.example.org")
+        #expect(
+            try await setup.client.uploadNow(wait: .seconds(5)) == UploadReport(sent: 7, left: 2, isCut: true)
+        )
+        #expect(try await setup.client.pauseUpload(for: nil).until == nil)
+        #expect(try await setup.client.pauseUpload(for: .seconds(3600)).until == Timestamp(milliseconds: 9))
+        try await setup.client.resumeUpload()
+        #expect(try await setup.client.retryUpload(nil) == 3)
+        #expect(try await setup.client.retryUpload("Anna Ü") == 3)
+        #expect(
+            gateway.asked == [
+                "upload status", "upload now 5.0 seconds", "pause -", "pause 3600.0 seconds", "resume",
+                "retry all",
+                "retry Anna Ü",
+            ])
+        await setup.stop()
+    }
+
+    @Test func whatTheUploadCanNotDoIsRefused() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        for (member, arguments) in [
+            ("UploadNow", [BusValue.properties(["Wait": .uint32(100_000)])]),
+            ("UploadNow", [.properties(["Wait": .string("1m")])]),
+            ("PauseUpload", [.properties(["Until": .uint32(5)])]), ("RetryUpload", [.string("a\u{1b}")]),
+        ] {
+            await #expect(throws: GatewayBusFailure.self) {
+                _ = try await setup.client.call(member, arguments, deadline: .seconds(20))
+            }
+        }
+        #expect(gateway.asked.isEmpty)
         await setup.stop()
     }
 

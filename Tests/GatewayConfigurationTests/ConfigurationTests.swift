@@ -3,6 +3,7 @@ import GatewayConfiguration
 import GatewayModel
 import INIFile
 import Testing
+import UploadDecisions
 
 /// Reads a configuration the way the programs do.
 private func read(
@@ -170,6 +171,116 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
     func theServersAddressMayBe(_ url: String) throws {
         let configuration = try read("[upload]\nurl = \(url)\ntoken_file = /t\n").configuration
         #expect(configuration.upload?.url.lowercased() == url.lowercased())
+    }
+}
+
+/// Keys of `[upload]` that say how and when it goes.
+@Suite struct UploadConfigurationTests {
+    private let server = "[upload]\nurl = https://a\ntoken_file = /t\n"
+
+    private func upload(_ lines: String) throws -> UploadSettings? {
+        let (configuration, warnings) = try read(server + lines + "\n")
+        #expect(warnings.isEmpty)
+        return configuration.upload
+    }
+
+    @Test func everyKeyHasItsPlace() throws {
+        var expected = UploadSettings(url: "https://a", tokenFile: "/t")
+        #expect(try upload("") == expected)
+        expected.clientCertificate = "/c.pem"
+        expected.clientKey = "/c.key"
+        expected.proxy = .server("http://proxy.example.org:3128")
+        expected.proxyCredentialsFile = "/p"
+        expected.maxKilobytesPerSecond = 50
+        expected.meteredHours = MeteredHours([.init(from: 1080, to: 1380)])
+        expected.onMetered = .wait
+        let read = try upload(
+            """
+            client_certificate = /c.pem
+            client_key = /c.key
+            proxy = http://proxy.example.org:3128
+            proxy_credentials_file = /p
+            max_kilobytes_per_second = 50
+            metered_hours = 18:00-23:00
+            on_metered = wait
+            """)
+        #expect(read == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("none", .none), ("environment", .environment), ("http://p:3128", .server("http://p:3128")),
+            ("https://p.example.org:443/", .server("https://p.example.org:443")),
+            ("socks5h://127.0.0.1:9050", .server("socks5h://127.0.0.1:9050")),
+            ("http://[2001:db8::1]:3128", .server("http://[2001:db8::1]:3128")),
+            ("HTTP://p:1", .server("http://p:1")),
+        ] as [(String, ProxySetting)])
+    func aProxyMayBe(_ text: String, _ proxy: ProxySetting) throws {
+        #expect(try upload("proxy = \(text)")?.proxy == proxy)
+    }
+
+    @Test(
+        arguments: [
+            ("18:00-23:00", [(1080, 1380)]), ("6:00-7:30,22:30-06:00", [(360, 450), (1350, 360)]),
+            ("0:00-24:00 , 1:00-2:00", []), ("23:00 - 24:00", [(1380, 1440)]), ("00:00-00:01", [(0, 1)]),
+        ] as [(String, [(Int, Int)])])
+    func hoursMayBe(_ text: String, _ spans: [(Int, Int)]) throws {
+        guard !spans.isEmpty else {
+            #expect(throws: ConfigurationErrors.self) { try upload("metered_hours = \(text)") }
+            return
+        }
+        let hours = MeteredHours(spans.map { .init(from: $0.0, to: $0.1) })
+        #expect(try upload("metered_hours = \(text)")?.meteredHours == hours)
+    }
+
+    static let bad = [
+        BadLine("proxy = proxy.example.org:3128", 4, "proxy", "http://proxy.example.org:3128"),
+        BadLine("proxy = ftp://p:1", 4, "proxy", "no kind of proxy"),
+        BadLine("proxy = socks5://p:1080", 4, "proxy", "socks5h://p:1080"),
+        BadLine("proxy = http://p", 4, "proxy", "no port"),
+        BadLine("proxy = http://[::1]", 4, "proxy", "no port"),
+        BadLine("proxy = http://p:0", 4, "proxy", "no valid host and port"),
+        BadLine("proxy = http://p:1/path", 4, "proxy", "no valid host and port"),
+        BadLine("proxy = http://anna:secret@p:1", 4, "proxy", "proxy_credentials_file"),
+        BadLine("proxy =", 4, "proxy", "none, environment"),
+        BadLine("proxy_credentials_file = /p", 4, "proxy_credentials_file", "write proxy ="),
+        BadLine(
+            "proxy = none\nproxy_credentials_file = /p", 5, "proxy_credentials_file", "no proxy to go to"),
+        BadLine(
+            "proxy = environment\nproxy_credentials_file = /p", 5, "proxy_credentials_file",
+            "no proxy to go to"),
+        BadLine("proxy = p\nproxy_credentials_file = /p", 4, "proxy", "no kind of proxy"),
+        BadLine("proxy = http://p:1\nproxy_credentials_file = p", 5, "proxy_credentials_file", "absolute"),
+        BadLine("client_certificate = /c", 4, "client_key", "is missing; write client_key ="),
+        BadLine("client_key = /c", 4, "client_certificate", "is missing; write client_certificate ="),
+        BadLine("client_key = k\nclient_certificate = /c", 4, "client_key", "absolute"),
+        BadLine("max_kilobytes_per_second = 0", 4, "max_kilobytes_per_second", "from 1 to 1000000"),
+        BadLine("max_kilobytes_per_second = 1.5", 4, "max_kilobytes_per_second", "kilobytes, such as 50"),
+        BadLine("metered_hours =", 4, "metered_hours", "18:00-23:00"),
+        BadLine("metered_hours = 18-23", 4, "metered_hours", "no span"),
+        BadLine("metered_hours = 18:00", 4, "metered_hours", "no span"),
+        BadLine("metered_hours = 18:00-23:60", 4, "metered_hours", "no span"),
+        BadLine("metered_hours = 24:00-1:00", 4, "metered_hours", "no span"),
+        BadLine("metered_hours = 18:00-24:01", 4, "metered_hours", "no span"),
+        BadLine("metered_hours = 18:00-23:00,", 4, "metered_hours", "no span"),
+        BadLine("metered_hours = 18:00-18:00", 4, "metered_hours", "begins when it ends"),
+        BadLine("metered_hours = 0:00-12:00, 12:00-24:00", 4, "metered_hours", "nothing would ever go up"),
+        BadLine("on_metered = sometimes", 4, "on_metered", "write upload, or wait"),
+    ]
+
+    @Test(arguments: bad) func aBadValueIsNamedWithItsPlace(_ bad: BadLine) {
+        do {
+            _ = try read(server + bad.text + "\n")
+            Issue.record("it was taken")
+        } catch let errors as ConfigurationErrors {
+            #expect(errors.notes.count == 1, "\(errors)")
+            #expect(errors.notes.first?.line == bad.line)
+            #expect(errors.notes.first?.key == bad.key)
+            #expect(errors.notes.first?.message.contains(bad.words) == true, "\(errors)")
+            #expect(!"\(errors)".contains("secret"))
+        } catch {
+            Issue.record(error)
+        }
     }
 }
 

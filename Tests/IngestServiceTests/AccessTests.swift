@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func anAccountThatAsksTooOftenIsToldHowLongToWait() async throws {
+    @Test func aTokenThatAsksTooOftenIsToldHowLongToWait() async throws {
         try await TestServer.run(requestsPerMinute: 12) { server in
             let (a, b) = (server.client("gateway-a"), server.client("gateway-b"))
             var last = try await a.get("/v1/devices")
@@ -119,6 +119,8 @@ import Testing
             #expect(last.code == "rate_limited")
             #expect((1...5).contains(Int(last.header("retry-after") ?? "") ?? 0))
             #expect(try await b.get("/v1/devices").status == 200)
+            // Another token of the same account has a limit of its own.
+            #expect(try await server.client("gateway-a2").get("/v1/devices").status == 200)
             #expect(try await a.get("/healthz").status == 200)
         }
     }

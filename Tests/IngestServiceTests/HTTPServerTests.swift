@@ -1,8 +1,9 @@
 import Dispatch
 import Foundation
-import HTTPServer
 import Locking
 import Testing
+
+@testable import HTTPServer
 
 private let hostileBytes: [String] = [
     "\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n",
@@ -19,10 +20,12 @@ private let hostileBytes: [String] = [
 /// libmicrohttpd behind its wrapper: limits, hostile clients and the stop.
 @Suite struct HTTPServerTests {
     private func run(
-        limits: HTTPLimits = HTTPLimits(bodyBytes: 1000), handler: @escaping HTTPServer.Handler = Self.echo,
-        _ body: @escaping @Sendable (UInt16) throws -> Void
+        limits: HTTPLimits = HTTPLimits(bodyBytes: 1000),
+        admit: @escaping HTTPServer.Admit = { _ in .admitted },
+        handler: @escaping HTTPServer.Handler = Self.echo, _ body: @escaping @Sendable (UInt16) throws -> Void
     ) async throws {
-        let server = try HTTPServer.start(address: ListenAddress(), limits: limits, handler: handler)
+        let server = try HTTPServer.start(
+            address: ListenAddress(), limits: limits, admit: admit, handler: handler)
         let port = server.address.port
         // Raw sockets block: not on Swift's shared pool.
         let result = await withCheckedContinuation { continuation in
@@ -51,6 +54,9 @@ private let hostileBytes: [String] = [
         ("GET /a%ff HTTP/1.1", "HTTP/1.1 400"),
         ("GET /a?x=%f HTTP/1.1", "HTTP/1.1 400"),
         ("GET /%00 HTTP/1.1", "<GET \u{0} ? 0>"),
+        ("GET http://other/a/b?c=d HTTP/1.1", "<GET a|b ?c=d 0>"),
+        ("GET http://other HTTP/1.1", "<GET  ? 0>"),
+        ("FROB /a HTTP/1.1", "<FROB a ? 0>"), ("GET a HTTP/1.1", "HTTP/1.1 400"),
     ])
     func aTargetIsTakenApart(_ line: String, _ expected: String) async throws {
         try await run { port in
@@ -78,6 +84,207 @@ private let hostileBytes: [String] = [
                 chunked.write("0\r\n\r\n")
                 #expect(chunked.read().hasPrefix("HTTP/1.1 \(expected)"), "chunked \(size)")
             }
+        }
+    }
+
+    @Test func whereARequestEndsIsNeverInDoubt() async throws {
+        try await run { port in
+            for (headers, body) in [
+                ("Content-Length: 5\r\nContent-Length: 6", "hello!"),
+                ("Content-Length: 5\r\nTransfer-Encoding: chunked", "0\r\n\r\n"),
+                ("Transfer-Encoding: identity", "hello"), ("Transfer-Encoding: gzip, chunked", "0\r\n\r\n"),
+                ("Host: y", ""),
+            ] {
+                let connection = try RawConnection(port: port)
+                connection.write("POST /one HTTP/1.1\r\nHost: x\r\n\(headers)\r\n\r\n\(body)")
+                connection.write("GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n")
+                let answer = connection.read()
+                #expect(answer.hasPrefix("HTTP/1.1 400"), "\(headers)")
+                #expect(!answer.contains("smuggled"))
+            }
+            let hostless = try RawConnection(port: port)
+            hostless.write("GET / HTTP/1.1\r\n\r\n")
+            #expect(hostless.read().hasPrefix("HTTP/1.1 400"))
+        }
+    }
+
+    @Test func requestsInARowAreAnsweredInOrder() async throws {
+        try await run { port in
+            let connection = try RawConnection(port: port)
+            var text = ""
+            for number in 0..<20 {
+                text += "POST /r\(number) HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+            }
+            connection.write(text + "GET /end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            let answer = connection.read()
+            let seen = answer.split(separator: "<").dropFirst().map { String($0.split(separator: " ")[1]) }
+            #expect(seen == (0..<20).map { "r\($0)" } + ["end"])
+        }
+    }
+
+    @Test func anAnswerToHEADHasNoBody() async throws {
+        try await run { port in
+            let connection = try RawConnection(port: port)
+            connection.write(
+                "HEAD /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            let answer = connection.read()
+            #expect(!answer.contains("<HEAD"))
+            #expect(answer.contains("Content-Length: 12"))
+            #expect(answer.contains("<GET b ? 0>"))
+        }
+    }
+
+    @Test func aHeadThatIsTooLargeIsSaid() async throws {
+        try await run { port in
+            for (line, headers, status) in [
+                ("GET /\(String(repeating: "a", count: 4095))", "", 200),
+                ("GET /\(String(repeating: "a", count: 4096))", "", 414),
+                ("GET /a?b=\(String(repeating: "c", count: 4200))", "", 414),
+                ("GET /", "A: \(String(repeating: "b", count: 15_000))\r\n", 200),
+                ("GET /", "A: \(String(repeating: "b", count: 17_000))\r\n", 431),
+                ("GET /", String(repeating: "A: b\r\n", count: 62), 200),
+                ("GET /", String(repeating: "A: b\r\n", count: 100), 431),
+            ] {
+                let connection = try RawConnection(port: port)
+                connection.write("\(line) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(headers)\r\n")
+                #expect(connection.read().hasPrefix("HTTP/1.1 \(status)"), "\(line.prefix(9)) \(status)")
+            }
+        }
+    }
+
+    /// No byte of a body is asked for or read before it is known who sends it.
+    @Test func aBodyWaitsUntilItIsKnownWhoSends() async throws {
+        for isAdmitted in [true, false] {
+            let gate = Gate()
+            let admit: HTTPServer.Admit = { head in
+                guard head.path == ["asked"] else { return .admitted }
+                return .pending {
+                    await gate.wait()
+                    return isAdmitted ? nil : ServerResponse(status: 401, body: Array("no".utf8))
+                }
+            }
+            try await run(limits: HTTPLimits(bodyBytes: 1 << 20), admit: admit) { port in
+                let connection = try RawConnection(port: port)
+                connection.write(
+                    "POST /asked HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\n"
+                        + "Content-Length: 400000\r\n\r\n")
+                gate.waitForSomebody()
+                // Others are served meanwhile.
+                let other = try RawConnection(port: port)
+                other.write("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                #expect(other.read().contains("<GET ok ? 0>"))
+                #expect(!connection.hasInput)
+                gate.open()
+                guard isAdmitted else {
+                    #expect(connection.read().hasPrefix("HTTP/1.1 401"))
+                    return
+                }
+                #expect(connection.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 100"))
+                connection.write([UInt8](repeating: 120, count: 400_000))
+                #expect(connection.read().contains("<POST asked ? 400000>"))
+            }
+        }
+    }
+
+    @Test func aRefusalThatWasLookedUpReachesOneWhoHasSentItsBody() async throws {
+        let admit: HTTPServer.Admit = { _ in
+            .pending {
+                await Task.yield()
+                return ServerResponse(status: 401, body: Array("no".utf8))
+            }
+        }
+        try await run(admit: admit) { port in
+            let connection = try RawConnection(port: port)
+            for _ in 0..<3 {
+                connection.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n")
+                connection.write([UInt8](repeating: 120, count: 900))
+                #expect(connection.read(until: "no").hasPrefix("HTTP/1.1 401"))
+            }
+        }
+    }
+
+    @Test func whoIsBeingLookedUpIsAnsweredWhenTheServerStops() async throws {
+        let gate = Gate()
+        let server = try HTTPServer.start(
+            address: ListenAddress(),
+            admit: { _ in
+                .pending {
+                    await gate.wait()
+                    return nil
+                }
+            }, handler: Self.echo)
+        let answer = Answered()
+        answer.read(try RawConnection(port: server.address.port), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await gate.somebodyWaits()
+        await server.stop(within: .milliseconds(50))
+        #expect(await answer.text.hasPrefix("HTTP/1.1 503"))
+        gate.open()
+    }
+
+    @Test func aHeadThatTricklesIsGivenUp() async throws {
+        try await run(limits: HTTPLimits(bodyBytes: 1000, headDeadline: .milliseconds(300))) { port in
+            let slow = try RawConnection(port: port)
+            slow.write("GET / HTTP/1.1\r\n")
+            var written = 0
+            while written < 3000, slow.write("X: y\r\n") {
+                written += 1
+                usleep(20_000)
+            }
+            #expect(written < 3000)
+        }
+    }
+
+    @Test func allBodiesTogetherHaveALimit() async throws {
+        let server = try HTTPServer.start(
+            address: ListenAddress(), limits: HTTPLimits(bodyBytes: 100_000, bytesInHand: 250_000),
+            handler: Self.echo)
+        let port = server.address.port
+        func send(_ path: String, _ count: Int, of length: Int) throws -> RawConnection {
+            let connection = try RawConnection(port: port)
+            connection.write("POST /\(path) HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n")
+            connection.write([UInt8](repeating: 120, count: count))
+            return connection
+        }
+        func inHand(_ bytes: Int) async throws {
+            while server.core.requests.bytesInHand != bytes { try await Task.sleep(for: .milliseconds(2)) }
+        }
+        // Two take nearly all there is, and wait with their last byte.
+        let first = try (0..<2).map { _ in try send("a", 99_999, of: 100_000) }
+        try await inHand(199_998)
+        #expect(try send("b", 60_000, of: 60_000).read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 503"))
+        for connection in first {
+            connection.write("x")
+            #expect(connection.read(until: ">").contains("<POST a ? 100000>"))
+        }
+        try await inHand(0)
+        #expect(try send("c", 60_000, of: 60_000).read(until: ">").contains("<POST c ? 60000>"))
+        await server.stop(within: .seconds(2))
+    }
+
+    @Test func idleConnectionsDoNotLockOthersOut() async throws {
+        try await run(limits: HTTPLimits(connections: 64)) { port in
+            let idle = try (0..<300).map { _ in try RawConnection(port: port) }
+            for _ in 0..<20 {
+                let sound = try RawConnection(port: port)
+                sound.write("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                #expect(sound.read().contains("<GET ok ? 0>"))
+            }
+            withExtendedLifetime(idle) {}
+        }
+    }
+
+    @Test func anAddressThatHasItsShareGetsNoMore() async throws {
+        try await run(limits: HTTPLimits(connectionsPerAddress: 3)) { port in
+            let kept = try (0..<3).map { _ in try RawConnection(port: port) }
+            for connection in kept {
+                connection.write("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(connection.read(until: ">").contains("<GET a ? 0>"))
+            }
+            let further = try RawConnection(port: port)
+            further.write("GET /b HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(!further.read().contains("<GET"))
+            kept[0].write("GET /c HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(kept[0].read(until: ">").contains("<GET c ? 0>"))
         }
     }
 
@@ -280,6 +487,11 @@ private final class Gate: Sendable {
             return state.waiting
         }
         for continuation in waiting { continuation.resume() }
+    }
+
+    /// Blocks, for tests on threads of their own.
+    func waitForSomebody() {
+        while state.withLock({ $0.waiting.isEmpty }) { usleep(2000) }
     }
 
     func somebodyWaits() async {

@@ -36,7 +36,9 @@ import Testing
         }
     }
 
-    @Test func aStoreThatVanishesFailsRequestsAndHealsWhenItIsBack() async throws {
+    @Test(.enabled(if: !TestEngine.isPostgreSQL)) func aStoreThatVanishesFailsRequestsAndHealsWhenItIsBack()
+        async throws
+    {
         try await TestServer.run { server in
             let client = server.client()
             _ = try await client.store(batch([sample(1)]))
@@ -62,7 +64,9 @@ import Testing
         }
     }
 
-    @Test func aDamagedStoreFailsRequestsAndHealsWhenItIsRestored() async throws {
+    @Test(.enabled(if: !TestEngine.isPostgreSQL)) func aDamagedStoreFailsRequestsAndHealsWhenItIsRestored()
+        async throws
+    {
         try await TestServer.run { server in
             let client = server.client()
             _ = try await client.store(batch([sample(1)]))

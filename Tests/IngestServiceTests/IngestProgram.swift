@@ -100,6 +100,6 @@ extension TestServer {
     static func reopened(_ path: String) async throws -> Int {
         let database = try Database(path: path, access: .readWrite)
         #expect(try database.check(full: true, within: .seconds(30)) == .sound)
-        return try database.first("SELECT count(*) FROM samples") { $0.int(0) } ?? 0
+        return try database.first("SELECT coalesce(sum(samples), 0) FROM chunks") { $0.int(0) } ?? 0
     }
 }

@@ -58,14 +58,41 @@ import Testing
     @Test(
         arguments: [
             ([], 64, "--listen is missing"),
-            (["--listen", "127.0.0.1:0", "--store", "STORE"], 64, "--token-file is missing"),
+            (["--listen", "127.0.0.1:0", "--store", "STORE"], 78, "bandferry-ingest token create"),
+            (
+                ["--listen", "127.0.0.1:0", "--store", "STORE", "--tls-key", "TOKENS"], 64,
+                "--tls-certificate is missing"
+            ),
+            (
+                [
+                    "--listen", "127.0.0.1:0", "--store", "STORE", "--tls-certificate", "TOKENS",
+                    "--tls-key", "OPEN",
+                ], 78, "chmod 600"
+            ),
+            (
+                [
+                    "--listen", "127.0.0.1:0", "--store", "STORE", "--tls-certificate", "OPEN",
+                    "--tls-key", "TOKENS",
+                ], 78, "TLS certificate"
+            ),
+            (["serve"], 64, "serve is not a command"),
+            (
+                ["token", "create", "--store", "STORE", "--account", "a", "--role", "admin"], 64,
+                "--role admin"
+            ),
+            (
+                ["token", "create", "--store", "STORE", "--account", "a", "--role", "read"], 1,
+                "there is no account a"
+            ),
+            (["token", "revoke", "01234567", "--store", "STORE"], 1, "there is no token 01234567"),
+            (["account", "create", "a b", "--store", "STORE"], 64, "a b: an account's name"),
             (
                 ["--listen", "nonsense", "--store", "STORE", "--token-file", "TOKENS"], 64,
                 "--listen nonsense"
             ),
             (
                 ["--listen", "127.0.0.1:0", "--store", "postgres:x", "--token-file", "TOKENS"], 64,
-                "--store postgres:x"
+                "--store is neither"
             ),
             (
                 ["--listen", "127.0.0.1:0", "--store", "STORE", "--token-file", "TOKENS", "--fast"], 64,
@@ -114,8 +141,49 @@ import Testing
         #expect(program.outputText.isEmpty)
     }
 
+    @Test func aTokenIsShownOnceAndRefusedWhenItIsRevoked() async throws {
+        let (directory, store, _) = try files()
+        func run(_ arguments: String...) throws -> (output: String, errors: String) {
+            let program = try IngestProgram(arguments + ["--store", "sqlite:\(store)"])
+            #expect(program.wait() == 0)
+            return (program.outputText, program.errorText)
+        }
+        #expect(try run("account", "create", "clinic").errors == "account clinic is made\n")
+        let made = try run("token", "create", "--account", "clinic", "--role", "gateway", "--label", "Room 1")
+        let token = try #require(made.output.split(separator: "\n").first.map(String.init))
+        #expect(made.output == token + "\n")
+        #expect(token.wholeMatch(of: /bft_[A-Za-z0-9_-]{43}/) != nil)
+        #expect(!made.errors.contains(token))
+        let list = try run("token", "list").output
+        #expect(list.contains("clinic") && list.contains("Room 1") && !list.contains(token))
+        let file = directory.path + "/reader"
+        let other = try run("token", "create", "--account", "clinic", "--role", "read", "--output", file)
+        #expect(other.output.isEmpty)
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+
+        let program = try IngestProgram(["--listen", "127.0.0.1:0", "--store", "sqlite:\(store)"])
+        let url = try program.url()
+        #expect(try await TestClient(url, token: token).store(batch([sample(1)])).accepted == 1)
+        let reader = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")[0]
+        #expect(try await TestClient(url, token: String(reader)).get("/v1/devices").status == 200)
+        #expect(try await TestClient(url, token: token + "x").get("/v1/devices").status == 401)
+        let id = try #require(made.errors.split(separator: " ").dropFirst().first.map(String.init))
+        _ = try run("token", "revoke", id)
+        // Until what is known of it is ten seconds old it may pass.
+        var status = 200
+        let deadline = ContinuousClock.now + .seconds(60)
+        while status == 200, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(200))
+            status = try await TestClient(url, token: token).get("/v1/devices").status
+        }
+        #expect(status == 401)
+        #expect(program.stop() == 0)
+        #expect(!program.errorText.contains(token))
+    }
+
     @Test func helpAndVersionGoToStandardOutput() throws {
-        for (option, text) in [("--help", "--token-file FILE"), ("--version", "bandferry-ingest ")] {
+        for (option, text) in [("--help", "token create"), ("--version", "bandferry-ingest ")] {
             let program = try IngestProgram([option])
             #expect(program.wait() == 0)
             #expect(program.outputText.contains(text))
@@ -134,7 +202,7 @@ import Testing
         try program.limitFileSize("300000")
         var answered: UInt32 = 1
         var failures = 0
-        for start in stride(from: UInt32(2), to: 20_000, by: 500) where failures < 3 {
+        for start in stride(from: UInt32(2), to: 40_000, by: 500) where failures < 3 {
             let reply = try await client.post(batch((0..<500).map { sample(start + $0) }))
             if reply.status == 200 {
                 answered += 500

@@ -41,6 +41,12 @@ final class RawConnection {
     @discardableResult
     func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
+    /// Something can be read now, or the server has closed.
+    var hasInput: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
+    }
+
     /// Reads until `text` has come or the server closes; what was read.
     func read(until text: String = "\u{0}never\u{0}") -> String {
         var read: [UInt8] = []

@@ -7,12 +7,13 @@ import Locking
 import Testing
 
 @testable import IngestService
+@testable import IngestStore
 
 /// A server on loopback with a store in a directory of its own.
 final class TestServer: Sendable {
     let directory: TemporaryDirectory
     let server: IngestServer
-    let storage: SQLiteIngestStorage
+    let storage: DatabaseStorage
     let clock: TestClock
     let events: EventLog
 
@@ -20,18 +21,18 @@ final class TestServer: Sendable {
 
     /// Tokens: `gateway-a` and `gateway-a2` of account a, `reader-a` of it, `gateway-b` of account b.
     ///
-    /// Trends that are touched stay so until a test says `storage.roller.burst()`.
+    /// Trends that are touched stay so until a test says `settle()`.
     init(
         directory: TemporaryDirectory = TemporaryDirectory(), requestsPerMinute: Int? = nil,
-        rest: @escaping @Sendable () async -> Void = TestServer.restUntilClosed
+        engine: (any SQLEngine)? = nil, rests: DatabaseStorage.Rests = .untilClosed
     ) async throws {
         self.directory = directory
         let clock = TestClock()
         let events = EventLog()
         self.clock = clock
         self.events = events
-        storage = try await SQLiteIngestStorage(
-            path: directory.path + "/ingest.sqlite", now: { clock.now }, rest: rest)
+        storage = try await DatabaseStorage(
+            engine ?? TestEngine.make(directory), now: { clock.now }, rests: rests)
         let tokens = TokenTable([
             "gateway-a": Identity(account: "a"), "gateway-a2": Identity(account: "a"),
             "reader-a": Identity(account: "a", role: .read), "gateway-b": Identity(account: "b"),
@@ -54,12 +55,6 @@ final class TestServer: Sendable {
             throw error
         }
         await server.server.stop(within: .seconds(1))
-    }
-
-    /// Returns when its task is cancelled.
-    static let restUntilClosed: @Sendable () async -> Void = {
-        let (stream, _) = AsyncStream.makeStream(of: Void.self)
-        for await _ in stream {}
     }
 
     func client(_ token: String? = "gateway-a") -> TestClient { TestClient(server.url, token: token) }

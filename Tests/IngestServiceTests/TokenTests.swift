@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import IngestService
+@testable import IngestStore
 
 @Suite struct TokenTests {
     /// FIPS 180-4 examples, and lengths around a block's end against the sha256sum program.
@@ -62,14 +63,14 @@ import Testing
         if taken {
             #expect(try TokenFile.read(path).identity(token: "one") != nil)
         } else {
-            #expect(throws: TokenFileFailure.readableByOthers(mode: UInt32(mode))) {
+            #expect(throws: TokenFileFailure.file(.readableByOthers(mode: UInt32(mode)))) {
                 try TokenFile.read(path)
             }
         }
     }
 
     @Test func whatIsNoFileIsRefused() {
-        #expect(throws: TokenFileFailure.notAFile) { try TokenFile.read("/dev/null") }
+        #expect(throws: TokenFileFailure.file(.notAFile)) { try TokenFile.read("/dev/null") }
         #expect(throws: TokenFileFailure.self) { try TokenFile.read("/nonexistent/tokens") }
     }
 }

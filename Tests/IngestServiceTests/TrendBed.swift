@@ -1,10 +1,10 @@
 import CivilTime
 import IngestAPI
-import SQLite
 import Testing
 import Trends
 
 @testable import IngestService
+@testable import IngestStore
 
 // What tests of trends share.
 
@@ -34,31 +34,71 @@ extension TestClient {
 }
 
 extension TestServer {
-    /// Touched days as `DEVICE PERSON TYPE DATE`, in order; `*` for all samples of a device.
-    func touched() throws -> [String] {
-        let database = try Database(path: storePath, access: .readOnly)
-        let rows = try database.all(
-            """
-            SELECT d.name, coalesce(p.name, '*'), t.type, t.day FROM touched_days t
-            JOIN devices d ON d.id = t.device_id LEFT JOIN persons p ON p.id = t.person_id
-            """
-        ) {
-            "\($0.text(0)) \($0.text(1)) \(APISampleType(code: $0.int(2))?.rawValue ?? "?") \(CivilDate(days: $0.int(3)))"
+    /// Touched days as `DEVICE TYPE DATE`, in order.
+    func touched() async throws -> [String] {
+        try await read { session, devices throws(StorageFailure) in
+            var days: [String] = []
+            for device in devices {
+                guard let row = try DeviceRow.read(device, in: session) else { continue }
+                for type in row.touched.types {
+                    for day in row.touched.ranges(type).joined() {
+                        days.append("\(device.name) \(type.rawValue) \(day)")
+                    }
+                }
+            }
+            return days.sorted()
         }
-        return rows.sorted()
     }
 
     /// Stored days as they are in the table, in the order of its key.
-    func storedDays() throws -> [String] {
-        let database = try Database(path: storePath, access: .readOnly)
-        return try database.all(
-            "SELECT device_id, person_id, type, day, floating, content FROM trend_days"
-        ) { row in (0..<6).map { row.text($0) }.joined(separator: " ") }
+    func storedDays() async throws -> [String] {
+        try await read { session, devices throws(StorageFailure) in
+            var days: [String] = []
+            for device in devices {
+                guard let row = try DeviceRow.read(device, in: session) else { continue }
+                for person in [""] + row.persons.sorted() {
+                    for type in APISampleType.allCases {
+                        let call = SQLCall(
+                            DeviceStatement.trendDays, device.value, .text(person), .int(type.code),
+                            .int(-100_000),
+                            .int(100_000))
+                        days += try session.rows(call).map { row throws(StorageFailure) in
+                            "\(device.name) \(person) \(type.rawValue) \(try row.int(0)) \(try row.int(1)) \(try row.text(2))"
+                        }.sorted()
+                    }
+                }
+            }
+            return days
+        }
+    }
+
+    private func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLSession, [DeviceKey]) throws(StorageFailure) -> Value
+    ) async throws -> Value {
+        try await storage.states.perform { session throws(StorageFailure) in
+            var devices: [DeviceKey] = []
+            for account in ["a", "b"] {
+                for row in try session.rows(SQLCall(AccountStatement.devices, .text(account))) {
+                    devices.append(DeviceKey(account: account, name: try row.text(0)))
+                }
+            }
+            return try body(session, devices)
+        }
     }
 
     /// Computes everything that is touched.
     func settle() async throws {
-        while await storage.roller.burst() {}
-        #expect(try touched().isEmpty)
+        try await storage.settle()
+        #expect(try await touched().isEmpty)
+    }
+}
+
+extension DatabaseStorage {
+    /// Brings all trends up to date.
+    func settle() async throws { try await tidy(Retention(days: nil)) }
+
+    /// What housekeeping does in one round.
+    func tidy(_ retention: Retention) async throws {
+        try await Housekeeping.round(roller, retention, now, rest: {})
     }
 }

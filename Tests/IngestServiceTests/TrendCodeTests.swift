@@ -4,6 +4,7 @@ import Testing
 import Trends
 
 @testable import IngestService
+@testable import IngestStore
 
 @Suite struct TrendCodeTests {
     private static let date = CivilDate(year: 2026, month: 3, day: 29)

@@ -2,10 +2,11 @@ import IngestAPI
 import Testing
 
 @testable import IngestService
+@testable import IngestStore
 
 /// Which days count as touched after a write.
 @Suite struct TrendMarkTests {
-    @Test func aBatchTouchesEachDayOfEachSubjectOnce() async throws {
+    @Test func aBatchTouchesEachDayOfEachTypeOnce() async throws {
         try await TestServer.run { server in
             let samples = [
                 sample(1, at: march(1, 1)), sample(2, at: march(1, 2), person: .assigned("p")),
@@ -15,9 +16,8 @@ import Testing
             ]
             _ = try await server.client().store(batch(samples, device: "d"))
             #expect(
-                try server.touched() == [
-                    "d * heart_rate 2026-03-01", "d * heart_rate 2026-03-02", "d * steps 2026-03-02",
-                    "d p heart_rate 2026-03-01", "d p heart_rate 2026-03-02",
+                try await server.touched() == [
+                    "d heart_rate 2026-03-01", "d heart_rate 2026-03-02", "d steps 2026-03-02",
                 ])
         }
     }
@@ -26,10 +26,10 @@ import Testing
         try await TestServer.run { server in
             _ = try await server.client().store(
                 batch([sample(1, flags: 2), sample(2, .steps, uncertain: true)], device: "d"))
-            #expect(try server.touched().isEmpty)
+            #expect(try await server.touched().isEmpty)
             _ = try await server.client().store(
                 batch([sample(3, .spo2, at: march(1), flags: 0)], device: "d"))
-            #expect(try server.touched() == ["d * spo2 2026-03-01"])
+            #expect(try await server.touched() == ["d spo2 2026-03-01"])
         }
     }
 
@@ -48,7 +48,7 @@ import Testing
             conflicting.version = 9
             let answer = try await client.store(batch([first, newer, conflicting], device: "d"))
             #expect(answer.duplicates == 1 && answer.corrected == 1 && answer.conflicts.count == 1)
-            #expect(try server.touched().isEmpty)
+            #expect(try await server.touched().isEmpty)
         }
     }
 
@@ -63,17 +63,16 @@ import Testing
             moved.person = .unchanged
             #expect(try await client.store(batch([moved], device: "d")).corrected == 1)
             #expect(
-                try server.touched() == [
-                    "d * heart_rate 2026-03-01", "d * heart_rate 2026-03-09",
-                    "d p heart_rate 2026-03-01", "d p heart_rate 2026-03-09",
+                try await server.touched() == [
+                    "d heart_rate 2026-03-01", "d heart_rate 2026-03-09",
                 ])
             try await server.settle()
             moved.person = .assigned("q")
             moved.version = 3
             #expect(try await client.store(batch([moved], device: "d")).corrected == 1)
             #expect(
-                try server.touched() == [
-                    "d * heart_rate 2026-03-09", "d p heart_rate 2026-03-09", "d q heart_rate 2026-03-09",
+                try await server.touched() == [
+                    "d heart_rate 2026-03-09"
                 ])
             try await server.settle()
             moved.person = .cleared
@@ -81,8 +80,8 @@ import Testing
             moved.tzOffsetMinutes = 840
             #expect(try await client.store(batch([moved], device: "d")).corrected == 1)
             #expect(
-                try server.touched() == [
-                    "d * heart_rate 2026-03-09", "d * heart_rate 2026-03-10", "d q heart_rate 2026-03-09",
+                try await server.touched() == [
+                    "d heart_rate 2026-03-09", "d heart_rate 2026-03-10",
                 ])
         }
     }
@@ -94,12 +93,12 @@ import Testing
             _ = try await client.store(batch([refined], device: "d"))
             refined.timeUncertain = false
             #expect(try await client.store(batch([refined], device: "d")).duplicates == 1)
-            #expect(try server.touched() == ["d * heart_rate 2026-03-01"])
+            #expect(try await server.touched() == ["d heart_rate 2026-03-01"])
             try await server.settle()
             refined.timeUncertain = true
             refined.version = 2
             #expect(try await client.store(batch([refined], device: "d")).corrected == 1)
-            #expect(try server.touched() == ["d * heart_rate 2026-03-01"])
+            #expect(try await server.touched() == ["d heart_rate 2026-03-01"])
         }
     }
 
@@ -115,10 +114,10 @@ import Testing
                 try await server.settle()
                 let gap = #"{"ring":"b5e5d00d","first_seq":9,"last_seq":12,"cause":"overwritten",\#(fields)}"#
                 #expect(try await client.put("/v1/devices/d/gaps", #"{"gaps":[\#(gap)]}"#).status == 200)
-                return try server.touched()
+                return try await server.touched()
             }
             func sleep(_ dates: String...) -> [String] {
-                dates.map { "d * sleep_stage 2026-03-\($0)" } + dates.map { "d p sleep_stage 2026-03-\($0)" }
+                dates.map { "d sleep_stage 2026-03-\($0)" }
             }
             let times = { (after: String) in
                 #""after":"2026-03-\#(after)T01:00:00.000Z","before":"2026-03-09T01:00:00.000Z""#

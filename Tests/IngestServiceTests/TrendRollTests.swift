@@ -3,6 +3,7 @@ import SQLite
 import Testing
 
 @testable import IngestService
+@testable import IngestStore
 
 /// How stored days are brought up to date.
 @Suite struct TrendRollTests {
@@ -22,7 +23,7 @@ import Testing
             #expect(try server.count("trend_days") == 2)
             _ = try await client.store(batch([steps(3, 7, 2), steps(4, 8, 3)], device: "d"))
             #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [5, 7, 14])
-            #expect(try server.touched().count == 2)
+            #expect(try await server.touched().count == 2)
         }
     }
 
@@ -32,7 +33,7 @@ import Testing
             let client = server.client()
             _ = try await client.store(batch([steps(1, 5, 1), steps(2, 6, 3)], device: "d"))
             try await server.settle()
-            try await server.storage.writer.perform { try $0.run("UPDATE samples SET value = 100") }
+            try server.change("DELETE FROM chunks")
             #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [5, 0, 6])
             #expect(
                 try await client.aggregates(Self.query + "&tz=Asia/Tokyo").buckets.map(\.sum) == [5, 0, 6])
@@ -58,15 +59,15 @@ import Testing
         try await TestServer.run { server in
             let client = server.client()
             _ = try await client.store(batch([steps(1, 5, 1), steps(2, 6, 3)], device: "d"))
-            let turn = try await server.storage.writer.perform { try TrendTurn(device: 1, marks: 9, in: $0) }
+            let turn = try #require(try await server.turn("d", days: 9))
             _ = try await client.store(batch([steps(3, 7, 3)], device: "d"))
-            try await server.storage.writer.perform { try turn.store(in: $0) }
-            #expect(try server.touched() == ["d * steps 2026-03-03"])
-            #expect(try server.count("trend_days") == 1)
+            #expect(try await server.storage.writers.perform(turn.job) == false)
+            #expect(try await server.touched() == ["d steps 2026-03-01", "d steps 2026-03-03"])
+            #expect(try server.count("trend_days") == 0)
             #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [5, 0, 13])
             // Once more, after somebody else was done with it: nothing older may come in its place.
             try await server.settle()
-            try await server.storage.writer.perform { try turn.store(in: $0) }
+            #expect(try await server.storage.writers.perform(turn.job) == false)
             #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [5, 0, 13])
         }
     }
@@ -81,11 +82,11 @@ import Testing
                 }
                 _ = try await server.client().store(batch(samples, device: device))
             }
-            let turn = try await server.storage.writer.perform { try TrendTurn(device: 2, marks: 32, in: $0) }
-            try await server.storage.writer.perform { try turn.store(in: $0) }
-            #expect(try server.touched().count == 3 * 70 - 32)
-            while await server.storage.roller.burst() {}
-            #expect(try server.touched().isEmpty)
+            let turn = try #require(try await server.turn("e", days: 32))
+            #expect(try await server.storage.writers.perform(turn.job))
+            #expect(try await server.touched().count == 3 * 70 - 32)
+            try await server.storage.settle()
+            #expect(try await server.touched().isEmpty)
             #expect(try server.count("trend_days") == 210)
         }
     }
@@ -95,21 +96,23 @@ import Testing
             let client = server.client()
             _ = try await client.store(batch([steps(1, 5, 1), steps(2, 6, 3)], device: "d"))
             try await server.settle()
-            try await server.storage.writer.perform {
-                try $0.run("UPDATE trend_days SET content = ?", .text("99 0 1"))
-            }
+            try server.change("UPDATE trend_days SET content = '99 0 1'")
             #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [5, 0, 6])
         }
     }
 
-    @Test func nothingIsStoredWhileRoomIsInDoubt() async throws {
+    @Test(.enabled(if: !TestEngine.isPostgreSQL)) func nothingIsStoredWhileRoomIsInDoubt() async throws {
         try await TestServer.run { server in
             let client = server.client()
             _ = try await client.store(batch([steps(1, 5, 1)], device: "d"))
             await #expect(throws: StorageFailure.self) {
-                try await server.storage.writer.perform { _ in throw StorageFailure(.unavailable, "full") }
+                try await server.storage.writers.perform(
+                    WriteJob<Void> { _, _ in
+                        Decision(value: (), writes: [SQLCall(TestStatement(text: "ROLLBACK"))])
+                    })
             }
-            #expect(await server.storage.roller.burst() == false)
+            #expect(
+                try await server.storage.roller.roll(DeviceKey(account: "a", name: "d")) == false)
             #expect(try server.count("trend_days") == 0)
             #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [5, 0, 0])
             #expect(try await client.get("/healthz").status == 200)
@@ -117,54 +120,64 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func theWorkerWorksAfterACommitAndRestsBefore() async throws {
+    @Test(.timeLimit(.minutes(5))) func theWorkerWorksAfterACommitAndRestsBefore() async throws {
         let (rests, resting) = AsyncStream.makeStream(of: Void.self)
         let (gate, goOn) = AsyncStream.makeStream(of: Void.self)
-        let server = try await TestServer(rest: {
+        var plan = DatabaseStorage.Rests.untilClosed
+        plan.trends = {
             resting.yield()
             for await _ in gate { return }
-        })
-        var rest = rests.makeAsyncIterator()
-        // Where time is short, one burst may not be enough.
-        func workAndRest() async throws {
-            repeat {
-                goOn.yield()
-                await rest.next()
-            } while try !server.touched().isEmpty
         }
-        // At the start, for what was left from before.
-        await rest.next()
-        _ = try await server.client().store(batch([steps(1, 5, 1)], device: "d"))
-        #expect(try server.touched().count == 1)
-        // The commit woke it: it rests again, after it has worked.
-        try await workAndRest()
+        let server = try await TestServer(rests: plan)
+        var rest = rests.makeAsyncIterator()
+        // It rests after each wake and works then: when it rests again, what was touched before is done.
+        for day in 1...3 {
+            _ = try await server.client().store(batch([steps(UInt32(day), 5, day)], device: "d"))
+            await rest.next()
+            #expect(try await server.touched().allSatisfy { $0 == "d steps 2026-03-0\(day)" })
+            goOn.yield()
+        }
         let gap =
             #"{"ring":"0000000a","first_seq":9,"cause":"overwritten","after":"2026-03-02T01:00:00.000Z","#
             + #""before":"2026-03-02T02:00:00.000Z"}"#
         #expect(try await server.client().put("/v1/devices/d/gaps", #"{"gaps":[\#(gap)]}"#).status == 200)
-        #expect(try server.touched() == ["d * sleep_stage 2026-03-02"])
-        // The gap woke it too.
-        try await workAndRest()
+        await rest.next()
+        #expect(try await server.touched().allSatisfy { $0 == "d sleep_stage 2026-03-02" })
+        goOn.yield()
+        _ = try await server.client().store(batch([steps(9, 5, 9)], device: "d"))
+        await rest.next()
+        #expect(try await server.touched().allSatisfy { $0 == "d steps 2026-03-09" })
+        #expect(try server.count("trend_days") >= 3)
         await server.server.stop(within: .seconds(1))
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatIsTouchedWhenTheStorageClosesIsDoneAfterTheNextStart()
+    @Test(.timeLimit(.minutes(5))) func whatIsTouchedWhenTheStorageClosesIsDoneAfterTheNextStart()
         async throws
     {
         let directory = TemporaryDirectory()
         let first = try await TestServer(directory: directory)
         _ = try await first.client().store(batch([steps(1, 5, 1)], device: "d"))
         await first.server.stop(within: .seconds(1))
-        #expect(try first.touched().count == 1)
-        let (rests, continuation) = AsyncStream.makeStream(of: Void.self)
-        let second = try await TestServer(directory: directory, rest: { continuation.yield() })
-        var rest = rests.makeAsyncIterator()
-        await rest.next()
-        // It rests again when it has worked and something new is there.
-        _ = try await second.client().store(batch([steps(2, 6, 9)], device: "d"))
-        await rest.next()
-        #expect(try second.count("trend_days") >= 1)
-        #expect(try await second.client().aggregates(Self.query).buckets.map(\.sum) == [5, 0, 0])
+        let (rounds, continuation) = AsyncStream.makeStream(of: Void.self)
+        var plan = DatabaseStorage.Rests.untilClosed
+        plan.start = {}
+        plan.round = {
+            continuation.yield()
+            await DatabaseStorage.Rests.untilCancelled()
+        }
+        let second = try await TestServer(directory: directory, rests: plan)
+        var round = rounds.makeAsyncIterator()
+        await round.next()
+        #expect(try await second.touched().isEmpty)
+        #expect(try second.count("trend_days") == 1)
         await second.server.stop(within: .seconds(1))
+    }
+}
+
+extension TestServer {
+    func turn(_ device: String, days: Int) async throws -> TrendTurn? {
+        try await storage.states.perform { session throws(StorageFailure) in
+            try TrendTurn(DeviceKey(account: "a", name: device), days: days, in: session)
+        }
     }
 }

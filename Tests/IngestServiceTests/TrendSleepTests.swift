@@ -6,6 +6,7 @@ import Trends
 import ZoneDatabase
 
 @testable import IngestService
+@testable import IngestStore
 
 /// One change at a time in a week of sleep whose days are all stored: what it changes is found, however far away.
 ///
@@ -19,12 +20,12 @@ import ZoneDatabase
     @Test(arguments: seeds) func aChangeIsFeltAsFarAsSleepsReach(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         let directory = TemporaryDirectory()
-        let storage = try await SQLiteIngestStorage(
-            path: directory.path + "/s.sqlite", now: WallClock.now, rest: TestServer.restUntilClosed)
+        let storage = try await DatabaseStorage(
+            TestEngine.make(directory), now: WallClock.now, rests: .untilClosed)
         let week = Week(&random)
         try await store((1...week.records).map { week.record($0, &random, moved: false) }, in: storage)
         for round in 1...12 {
-            while await storage.roller.burst() {}
+            try await storage.settle()
             if Int.random(in: 0..<4, using: &random) == 0 {
                 _ = try await storage.putGaps([week.gap(&random)], device: "d", account: "a")
             } else {
@@ -36,7 +37,7 @@ import ZoneDatabase
             }
             // Once from what is stored and from samples, once from what is stored alone.
             for isSettled in [false, true] {
-                if isSettled { while await storage.roller.burst() {} }
+                if isSettled { try await storage.settle() }
                 let place: Comment = "seed \(seed), round \(round), settled: \(isSettled)"
                 try await check(.device("d"), storage, &random, place)
                 try await check(.person("p"), storage, &random, place)
@@ -62,21 +63,21 @@ import ZoneDatabase
             try await server.settle()
             #expect(try await outOfBed() == [240])
             _ = try await client.store(batch([stage(3, 1, march(2, 0, 30))], device: "d"))
-            #expect(try server.touched() == ["d * sleep_stage 2026-03-02"])
+            #expect(try await server.touched() == ["d sleep_stage 2026-03-02"])
             #expect(try await outOfBed() == [90])
             try await server.settle()
             #expect(try await outOfBed() == [90])
         }
     }
 
-    private func store(_ samples: [APISample], in storage: SQLiteIngestStorage) async throws {
+    private func store(_ samples: [APISample], in storage: DatabaseStorage) async throws {
         let batch = ReceivedBatch(
             deviceID: "d", ring: "0000000a", syncID: "s", samples: samples.map { .success($0) })
         #expect(try await storage.store(batch, account: "a").total == samples.count)
     }
 
     private func check(
-        _ subject: SampleQuery.Subject, _ storage: SQLiteIngestStorage, _ random: inout SeededRandom,
+        _ subject: SampleQuery.Subject, _ storage: DatabaseStorage, _ random: inout SeededRandom,
         _ place: Comment
     ) async throws {
         let zone = [nil, nil, "Pacific/Kiritimati", "Pacific/Pago_Pago"].randomElement(using: &random) ?? nil

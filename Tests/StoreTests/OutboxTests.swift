@@ -121,11 +121,53 @@ import Testing
         try outbox.markGapsSent(gaps, of: device)
         #expect(try outbox.completeThrough(device, ring) == 5)
         #expect(try await store.bandStatuses().first?.quarantined == 1)
-        // With better fields it gets another chance, and its gap is healed.
+        // With better fields it gets another chance; its gap heals when the server takes it.
         try await store.correct(device, ring: ring, 3...3) { fields, _ in fields.offsetQuarterHours = nil }
-        #expect(try seqs() == [3])
+        let again = try next()
+        #expect(again.items.map(\.sample.seq) == [3])
+        #expect(try fixture.gaps().map(\.healedAt) == [nil])
+        try outbox.confirm(again.items, of: again)
         #expect(try fixture.gaps().first?.healedAt != nil)
         #expect(try await store.bandStatuses().first?.quarantined == 0)
+    }
+
+    @Test func whatWasRefusedGoesUpAgainWhenAPersonAsks() async throws {
+        _ = try await store.commit(chunk(1...5), of: device, clock: reading())
+        let batch = try next()
+        try outbox.quarantine([batch.items[1]], of: batch, code: "bad_time", message: "no")
+        try outbox.quarantine([batch.items[3]], of: batch, code: "consent_missing", message: "", held: true)
+        try outbox.confirm(batch.items, of: batch)
+        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+        #expect(try outbox.releaseQuarantined(device) == 1)
+        #expect(try outbox.releaseQuarantined(device) == 0)
+        // What only waits for consent is not among them.
+        #expect(try seqs() == [2])
+        #expect(try outbox.unsentGaps(device).isEmpty, "a server keeps a gap healed that once was")
+        #expect(try await store.bandStatuses().first?.quarantined == 1)
+        let again = try next()
+        try outbox.quarantine(again.items, of: again, code: "bad_time", message: "no")
+        #expect(try outbox.nextBatch() == nil)
+        #expect(try fixture.gaps().map(\.healedAt) == [nil], "refused once more: the gap is as before")
+        #expect(try outbox.releaseQuarantined(device) == 1)
+        let last = try next()
+        try outbox.confirm(last.items, of: last)
+        #expect(try outbox.nextBatch() == nil)
+        #expect(try outbox.unsentGaps(device).map(\.healedAt) == [fixture.clock.now])
+    }
+
+    @Test func manyRefusedSamplesAndSecondReadingsAreReleasedInSlices() async throws {
+        for first in stride(from: 1, to: 2_200, by: 1_000) as StrideTo<UInt32> {
+            _ = try await store.commit(
+                chunk(first...min(first + 999, 2_200)), of: device, clock: reading())
+        }
+        var other = record(2_200)
+        other.value += 1
+        _ = try await store.commit(chunk([other], through: 2_200), of: device, clock: reading())
+        while let batch = try outbox.nextBatch() {
+            try outbox.quarantine(batch.items, of: batch, code: "malformed", message: "")
+        }
+        #expect(try outbox.releaseQuarantined(device) == 2_201)
+        #expect(try outbox.pendingCount() == 2_201)
     }
 
     @Test func aHeldSampleIsPendingNamedNowhereAndReleased() async throws {

@@ -47,7 +47,8 @@ private struct Life {
         case 55..<60: return try await rewind()
         case 60..<68: return try await answer()
         case 68..<88: return try upload()
-        case 88..<93: return try await correct()
+        case 88..<92: return try await correct()
+        case 92..<93: return try release()
         default: return try await powerCut()
         }
     }
@@ -152,6 +153,13 @@ private struct Life {
             model.unsentConflicts = model.unsentConflicts.filter { !$0.isReading(item.sample) }
         }
         return "upload \(confirmed.count) of \(batch.items.count)"
+    }
+
+    /// A person asks for what was refused to be tried again.
+    private mutating func release() throws -> String {
+        #expect(try outbox.releaseQuarantined(device) == model.quarantined.count)
+        model.release()
+        return "release"
     }
 
     private mutating func correct() async throws -> String {

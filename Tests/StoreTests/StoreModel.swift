@@ -65,8 +65,19 @@ struct StoreModel {
     mutating func confirm(_ keys: Set<Key>) {
         for seq in Set(keys.map(\.seq)) {
             let rows = stored.keys.filter { $0.seq == seq }
-            if rows.allSatisfy({ keys.contains($0) || quarantined.contains($0) }) { unconfirmed.remove(seq) }
+            guard rows.allSatisfy({ keys.contains($0) || quarantined.contains($0) }) else { continue }
+            unconfirmed.remove(seq)
+            // The server took what it had refused before.
+            if !rows.contains(where: quarantined.contains), missing[seq] == .unreadable {
+                missing[seq] = nil
+                healed.insert(seq)
+            }
         }
+    }
+
+    mutating func release() {
+        for key in quarantined { unconfirmed.insert(key.seq) }
+        quarantined.removeAll()
     }
 
     mutating func quarantine(_ key: Key) {
@@ -80,9 +91,8 @@ struct StoreModel {
         for key in stored.keys where seqs.contains(key.seq) {
             versions[key, default: 1] += 1
             unconfirmed.insert(key.seq)
-            if quarantined.remove(key) != nil, missing.removeValue(forKey: key.seq) != nil {
-                healed.insert(key.seq)
-            }
+            // Its gap stays until the server has taken it.
+            quarantined.remove(key)
         }
     }
 

@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import IngestAPI
+import Store
 import Synchronization
 
 @testable import Uplink
@@ -39,6 +40,8 @@ final class FakeOutbox: UploadOutbox, Sendable {
         var failsToWrite = false
         var sharing = Sharing()
         var persons: [FakePerson] = []
+        var record = UploadRecord()
+        var errorsNoted = 0
     }
 
     let contents = Locked(Contents())

@@ -5,12 +5,13 @@ import Testing
 /// Real sockets. The client blocks, so each exchange runs on a thread of its own.
 @Suite struct HTTPClientTests {
     func perform(
-        _ request: HTTPRequest, flag: AbortFlag = AbortFlag(), authorityFile: String? = nil
+        _ request: HTTPRequest, flag: AbortFlag = AbortFlag(),
+        options: HTTPClientOptions = HTTPClientOptions()
     ) async -> Result<HTTPResponse, HTTPFailure> {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 do throws(HTTPFailure) {
-                    let client = try HTTPClient(abortFlag: flag, authorityFile: authorityFile)
+                    let client = try HTTPClient(abortFlag: flag, options: options)
                     continuation.resume(returning: .success(try client.perform(request)))
                 } catch {
                     continuation.resume(returning: .failure(error))

@@ -9,62 +9,61 @@ import UploadDecisions
 final class Run {
     let outbox = FakeOutbox()
     let server = ModelServer()
-    let clock = FakeClock()
+    let clock: FakeClock
     let directory = TemporaryDirectory()
     let board: UploadBoard
     let events = Locked<[UploadEvent]>([])
     let states = Locked<[String]>([])
     let dates = Locked<[String]>([])
     let marks = Locked(0)
+    let network = Locked(NetworkState())
+    let trust = Locked(HostTrust.plausible)
+    let hostOffset = Locked(0)
     private(set) var worker: UploadWorker
-    private let intervals: UploadIntervals
+    private let makeWorker: (_ seed: UInt64) -> UploadWorker
     /// A start has random bits of its own.
     private var starts: UInt64 = 0
     private let seed: UInt64
 
-    private let url: String
-
+    /// - Parameter transport: the model server itself unless given.
     init(
         seed: UInt64 = 1, token: String? = "secret\n", url: String = "http://server",
-        intervals: UploadIntervals = UploadIntervals()
+        intervals: UploadIntervals = UploadIntervals(), limits: SendLimits = SendLimits(),
+        clock: FakeClock = FakeClock(), transport: (any UploadTransport)? = nil,
+        deadlines: HTTPDeadlines = HTTPDeadlines()
     ) {
         self.seed = seed
-        self.url = url
-        self.intervals = intervals
+        self.clock = clock
         if let token { directory.write(token, to: "token") }
-        let events = events
-        board = UploadBoard(log: { event in events.change { $0.append(event) } })
-        worker = Self.makeWorker(
-            seed: seed, url: url, directory: directory, intervals: intervals, server: server, clock: clock,
-            board: board, outbox: outbox, states: states, dates: dates, marks: marks)
-    }
-
-    private static func makeWorker(
-        seed: UInt64, url: String, directory: TemporaryDirectory, intervals: UploadIntervals,
-        server: ModelServer, clock: FakeClock, board: UploadBoard, outbox: FakeOutbox,
-        states: Locked<[String]>, dates: Locked<[String]>, marks: Locked<Int>
-    ) -> UploadWorker {
-        UploadWorker(
-            settings: UploadSettings(url: url, tokenFile: "\(directory.path)/token", intervals: intervals),
-            server: UploadServer(
-                url: url, transport: server, deadlines: HTTPDeadlines(),
-                date: ServerDate(url: url, clock: clock) { date, sent, answered in
-                    dates.change { $0.append("\(date.milliseconds) \(sent) \(answered)") }
-                }),
-            clock: clock, random: injectedRandom(seed: seed), board: board, openOutbox: { outbox },
-            hooks: UploadHooks(
-                serverState: { device, state in
-                    states.change { $0.append("\(device) \(state?.maxVersion ?? 0)") }
-                }, storeMarked: { marks.change { $0 += 1 } }))
+        let (events, states, dates, marks, outbox) = (events, states, dates, marks, outbox)
+        let (network, trust, hostOffset) = (network, trust, hostOffset)
+        let board = UploadBoard(log: { event in events.change { $0.append(event) } })
+        self.board = board
+        let settings = UploadSettings(
+            url: url, tokenFile: "\(directory.path)/token", limits: limits, intervals: intervals)
+        let transport = transport ?? server
+        makeWorker = { seed in
+            UploadWorker(
+                settings: settings,
+                server: UploadServer(
+                    url: url, transport: transport, deadlines: deadlines,
+                    date: ServerDate(url: url, clock: clock) { date, sent, answered in
+                        dates.change { $0.append("\(date.milliseconds) \(sent) \(answered)") }
+                    }),
+                clock: clock, random: injectedRandom(seed: seed), board: board, openOutbox: { outbox },
+                hooks: UploadHooks(
+                    serverState: { device, state in
+                        states.change { $0.append("\(device) \(state?.maxVersion ?? 0)") }
+                    }, storeMarked: { marks.change { $0 += 1 } }, hostTrust: { trust.value },
+                    hostOffset: { _ in hostOffset.value }, network: { network.value }))
+        }
+        worker = makeWorker(seed)
     }
 
     /// The daemon starts again: what was in memory is gone.
     func restart() {
         starts += 1
-        worker = Self.makeWorker(
-            seed: seed &* 1_000_003 &+ starts, url: url, directory: directory, intervals: intervals,
-            server: server, clock: clock, board: board, outbox: outbox, states: states, dates: dates,
-            marks: marks)
+        worker = makeWorker(seed &* 1_000_003 &+ starts)
     }
 
     /// Steps until the worker wants to wait; returns how long. A loop without an end is a failure by itself.

@@ -11,11 +11,14 @@ final class ScriptedServer: Sendable {
         case hang
         /// Closed without a byte.
         case hangUp
+        /// One byte after the other, so long after each other.
+        case trickle(String, pause: TimeInterval)
     }
 
     typealias Script = @Sendable (HTTPRequest) -> Reply
 
     let port: UInt16
+    private let family: Int32
     private let listener: Int32
     private let script: Script
     private let open = Locked<Set<Int32>>([])
@@ -23,29 +26,17 @@ final class ScriptedServer: Sendable {
     private let isStopped = Locked(false)
     private let ended = DispatchSemaphore(value: 0)
 
-    var url: String { "http://127.0.0.1:\(port)" }
+    var url: String { family == AF_INET6 ? "http://[::1]:\(port)" : "http://127.0.0.1:\(port)" }
     var requests: [HTTPRequest] { seen.value }
 
-    /// - Parameter port: 0 = any.
-    init(port: UInt16 = 0, _ script: @escaping Script) throws {
+    /// - Parameters:
+    ///   - port: 0 = any.
+    ///   - family: AF_INET = 127.0.0.1 alone, AF_INET6 = ::1 alone.
+    init(port: UInt16 = 0, family: Int32 = AF_INET, _ script: @escaping Script) throws {
         self.script = script
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var yes: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(listener, pointer, size) == 0 && listen(listener, 16) == 0
-                    && getsockname(listener, pointer, &size) == 0
-            }
-        }
-        guard bound else { throw POSIXError(.EADDRINUSE) }
-        self.port = UInt16(bigEndian: address.sin_port)
-        self.listener = listener
+        self.family = family
+        (listener, self.port) = try Loopback.listen(port: port, family: family)
+        let listener = listener
         Thread.detachNewThread { [self] in
             while !isStopped.value {
                 let connection = accept(listener, nil, nil)
@@ -91,6 +82,12 @@ final class ScriptedServer: Sendable {
             case .bytes(let text):
                 _ = write(Array(text.utf8), to: connection)
                 return
+            case .trickle(let text, let pause):
+                for byte in text.utf8 {
+                    guard !isStopped.value, write([byte], to: connection) else { return }
+                    Thread.sleep(forTimeInterval: pause)
+                }
+                return
             case .hang:
                 var byte: UInt8 = 0
                 while recv(connection, &byte, 1, 0) > 0 {}
@@ -102,15 +99,7 @@ final class ScriptedServer: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to connection: Int32) -> Bool {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes {
-                send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return false }
-            sent += count
-        }
-        return true
+        Loopback.send(bytes, to: connection)
     }
 
     /// One request with its body; nil at the end of the connection.

@@ -45,12 +45,16 @@ final class FakeClock: UploadClock {
     private let time = Locked(Duration.seconds(1000))
 
     var monotonic: Duration { time.value }
-    var wall: Timestamp { Timestamp(milliseconds: 1_793_079_060_000 + Int64(time.value / .milliseconds(1))) }
+    private let base = Locked<Int64>(1_793_079_060_000)
+    var wall: Timestamp { Timestamp(milliseconds: base.value + Int64(time.value / .milliseconds(1))) }
 
     func advance(by duration: Duration) { time.change { $0 += duration } }
+
+    /// Sets the wall clock, ms.
+    func step(by milliseconds: Int64) { base.change { $0 += milliseconds } }
 }
 
-final class TemporaryDirectory {
+final class TemporaryDirectory: Sendable {
     let path: String
 
     init() {

@@ -5,6 +5,7 @@ import HTTPClient
 import IngestAPI
 import Store
 import Testing
+import UploadDecisions
 
 @testable import Uplink
 
@@ -18,7 +19,10 @@ import Testing
         let states = Locked<[DeviceID: ServerDeviceState?]>([:])
         let uploader: Uploader
 
-        init(url: String?, idle: Duration = .milliseconds(200), request: Duration = .seconds(60)) throws {
+        init(
+            url: String?, idle: Duration = .milliseconds(200), request: Duration = .seconds(60),
+            backOff: BackOff.Limits = .init(first: .milliseconds(10), longest: .milliseconds(50))
+        ) throws {
             let states = states
             let events = events
             let token = directory.write("secret\n", to: "token")
@@ -28,7 +32,7 @@ import Testing
                 merge: .milliseconds(20), idle: idle, report: .milliseconds(300),
                 tokenCheck: .milliseconds(50))
             intervals.requestDeadline = request
-            intervals.limits.backOff = .init(first: .milliseconds(10), longest: .milliseconds(50))
+            intervals.limits.backOff = backOff
             uploader = Uploader(
                 settings: UploadSettings(url: url, tokenFile: token, intervals: intervals),
                 stateDirectory: directory.path,
@@ -170,6 +174,81 @@ import Testing
         isForeign.change { $0 = false }
         #expect(await eventually { gateway.uploader.snapshot.pending == 0 && gateway.problem == nil })
         #expect(model.contents.value.samples.count == 10)
+        await gateway.uploader.stop(deadline: .seconds(30))
+    }
+
+    @Test func aServerThatSaysYesAndStoresNothingIsNotBelievedAndGetsItAllLater() async throws {
+        let model = ModelServer()
+        let kind = Locked(0)
+        let honest = 5
+        let server = try ScriptedServer { request in
+            guard request.method == .post, kind.value < honest else { return .proper(model.answer(request)) }
+            // As the proper answer of a server that forgets it at once.
+            guard var answer = try? BatchAnswer.decoded(ModelServer().answer(request)) else { return .hangUp }
+            switch kind.value {
+            case 0: answer.accepted -= 1
+            case 1: answer.ackSeq = answer.ackSeq.mapValues { _ in 0 }
+            case 2: answer.ackSeq = [:]
+            case 3: answer.syncID = "00000000-0000-4000-8000-000000000000"
+            default: return .proper(HTTPResponse(status: 200, body: Array("{}".utf8)))
+            }
+            return .proper(HTTPResponse(status: 200, body: (try? APIJSON.encode(answer)) ?? []))
+        }
+        defer { server.stop() }
+        let gateway = try Gateway(url: server.url)
+        try await gateway.add(1...700)
+        gateway.uploader.start()
+        for wanted in [
+            "answer_inconsistent", "nothing_confirmed", "nothing_confirmed", "answer_inconsistent",
+            "not_this_api",
+        ] {
+            let before = server.requests.count
+            #expect(await eventually { gateway.problem == wanted && server.requests.count > before + 2 })
+            #expect(gateway.uploader.snapshot.pending == 700)
+            #expect(gateway.uploader.snapshot.lastSuccess == nil)
+            kind.change { $0 += 1 }
+        }
+        #expect(await eventually { gateway.uploader.snapshot.pending == 0 && gateway.problem == nil })
+        #expect(model.contents.value.samples.count == 700)
+        #expect(model.contents.value.samples.values.allSatisfy { $0.timesNew == 1 })
+        await gateway.uploader.stop(deadline: .seconds(30))
+        let outbox = try Outbox(directory: gateway.directory.path, now: { Timestamp(milliseconds: 0) })
+        #expect(try outbox.pendingCount() == 0)
+        #expect(try outbox.completeThrough(deviceA, ring) == 700)
+    }
+
+    @Test func whatALyingServerWasSentIsStillThereAfterARestart() async throws {
+        let server = try ScriptedServer { request in
+            guard request.method == .post,
+                var answer = try? BatchAnswer.decoded(ModelServer().answer(request))
+            else { return .proper(ModelServer.error(APIFailure(.unknownDevice, ""))) }
+            answer.ackSeq = [:]
+            return .proper(HTTPResponse(status: 200, body: (try? APIJSON.encode(answer)) ?? []))
+        }
+        defer { server.stop() }
+        let gateway = try Gateway(url: server.url)
+        try await gateway.add(1...700)
+        gateway.uploader.start()
+        #expect(await eventually { gateway.problem == "nothing_confirmed" })
+        await gateway.uploader.stop(deadline: .seconds(30))
+        let outbox = try Outbox(directory: gateway.directory.path, now: { Timestamp(milliseconds: 0) })
+        #expect(try outbox.pendingCount() == 700)
+        #expect(try outbox.completeThrough(deviceA, ring) == nil)
+    }
+
+    @Test func aNetworkThatComesEndsALongWait() async throws {
+        let isThere = Locked(false)
+        let model = ModelServer()
+        let server = try ScriptedServer { isThere.value ? .proper(model.answer($0)) : .hangUp }
+        defer { server.stop() }
+        let gateway = try Gateway(
+            url: server.url, backOff: .init(first: .seconds(3600), longest: .seconds(3600)))
+        try await gateway.add(1...10)
+        gateway.uploader.start()
+        #expect(await eventually { gateway.problem == "network_timeout" })
+        isThere.change { $0 = true }
+        gateway.uploader.network(NetworkState(isUp: true), came: true)
+        #expect(await eventually { gateway.uploader.snapshot.pending == 0 && gateway.problem == nil })
         await gateway.uploader.stop(deadline: .seconds(30))
     }
 

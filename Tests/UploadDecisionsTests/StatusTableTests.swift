@@ -75,7 +75,7 @@ import UploadDecisions
         Row("405", answered(405, errorBody("method_not_allowed")), foreign(405)),
         Row("409", answered(409, errorBody("lease_held")), foreign(409)),
         Row("407 of a proxy", answered(407, portal), foreign(407)),
-        Row("511 is a 5xx", answered(511, portal), failing(511)),
+        Row("511", answered(511, portal), .backOff(.captivePortal, retryAfter: nil)),
         Row("100", answered(100), foreign(100)),
         Row("0", answered(0), foreign(0)),
         Row("999", answered(999), foreign(999)),

@@ -193,10 +193,76 @@ import Testing
         #expect(schedule.wait(now: .zero) == nil)
     }
 
+    @Test(arguments: [
+        UploadDecision.backOff(.noAnswer(.cannotResolve), retryAfter: nil),
+        .backOff(.serverError(status: 500), retryAfter: nil),
+        .backOff(.notThisAPI(status: 200), retryAfter: nil),
+    ])
+    mutating func aNetworkThatComesEndsTheGatewaysOwnWaits(_ decision: UploadDecision) {
+        for _ in 1...10 { end(decision) }
+        let before = schedule.wait(now: .zero) ?? .zero
+        #expect(before >= .seconds(256))
+        schedule.surroundingsChanged(now: .zero)
+        #expect(schedule.wait(now: .zero) == nil)
+        #expect(schedule.resting(now: .zero).devices.isEmpty)
+        #expect(schedule.problem != nil, "nothing was answered yet")
+        end(decision)
+        #expect(
+            (schedule.wait(now: .zero) ?? .zero) >= .seconds(450), "the wait is as long as it would have been"
+        )
+    }
+
+    @Test(arguments: [
+        UploadDecision.pause(.seconds(500)), .backOff(.serverError(status: 503), retryAfter: .seconds(500)),
+        .waitForCredentials(.authenticationFailed),
+    ])
+    mutating func aNetworkThatComesDoesNotHurryTheServer(_ decision: UploadDecision) {
+        end(decision)
+        schedule.surroundingsChanged(now: .seconds(1))
+        #expect((schedule.wait(now: .seconds(1)) ?? .zero) >= .seconds(500))
+    }
+
+    @Test mutating func aNetworkThatComesChangesNothingForWhoRefusesEverything() {
+        for _ in 1...3 { end(.quarantine(malformed), count: 1) }
+        schedule.surroundingsChanged(now: .seconds(1))
+        #expect(schedule.wait(now: .seconds(1)) == .seconds(3600))
+        var full = UploadSchedule()
+        full.couldNotSend(.outbox("full"), now: .zero, using: &random)
+        full.surroundingsChanged(now: .zero)
+        #expect(full.wait(now: .zero) != nil)
+    }
+
+    @Test mutating func aServerThatTakesLessAtOnceGetsLessUntilItTakesMore() {
+        let tooLarge = Refusal(code: "batch_too_large", message: "")
+        end(.halve(tooLarge), count: 500)
+        #expect(schedule.plan(for: "a").limit == 250)
+        #expect(schedule.plan(for: "b").limit == 250, "it is the same server")
+        end(.halve(tooLarge), "b", count: 250)
+        for _ in 1...8 {
+            #expect(schedule.plan(for: "a").limit == 125)
+            end(Self.settled(125), count: 125)
+        }
+        #expect(schedule.plan(for: "a").limit == 250, "after a while more is tried")
+        for _ in 1...8 { end(Self.settled(250), count: 250) }
+        #expect(schedule.plan(for: "a").limit == 500)
+        // One sample that is too large by itself says nothing of the others.
+        for count in [500, 250, 125, 62, 31, 15, 7, 3] { end(.halve(tooLarge), count: count) }
+        #expect(schedule.plan(for: "a").limit == 1)
+        #expect(end(.quarantine(tooLarge), count: 1) == .quarantine(tooLarge))
+        #expect(schedule.plan(for: "a").limit == 500)
+        end(Self.settled(500))
+        // A poison sample is searched for inside of what the server takes.
+        end(.halve(tooLarge), count: 500)
+        end(.halve(malformed), count: 250)
+        #expect(schedule.plan(for: "a").limit == 125)
+        #expect(schedule.plan(for: "b").limit == 250)
+    }
+
     @Test func everyProblemSaysWhatHappenedAndWhatToDo() {
         let all: [UploadProblem] =
             NoAnswer.allCases.map { .noAnswer($0) } + [
-                .serverError(status: 500), .rateLimited, .notThisAPI(status: 302), .inconsistentAnswer,
+                .serverError(status: 500), .rateLimited, .notThisAPI(status: 302), .captivePortal,
+                .inconsistentAnswer,
                 .nothingConfirmed, .encodingRefused, .authenticationFailed, .forbidden,
                 .serverRefuses(code: "malformed"), .reportRefused(code: "malformed"),
                 .tokenFile(.unreadable("No such file")), .tokenFile(.readableByOthers),
@@ -207,6 +273,7 @@ import Testing
             #expect(!problem.code.isEmpty && problem.code.allSatisfy { $0.isLowercase || $0 == "_" })
             #expect(problem.text.hasSuffix(".") || problem.text.hasSuffix("full"))
             #expect(problem.remedy.hasSuffix("."))
+            #expect(!problem.apiCode.isEmpty)
         }
         #expect(UploadProblem.noAnswer(.certificateTime).remedy.contains("clock"))
     }

@@ -47,11 +47,14 @@ class Life(GatewayCase):
 
     def test_a_bad_configuration_names_file_line_and_key(self):
         stack = self.stack(bands=1)
-        stack.configuration.write_text("[gateway]\nstate_directory = /tmp/x\nsync_interval = soon\n")
+        stack.configuration.write_text("[gateway]\nstate_directory = /tmp/x\nsync_interval = soon\nmax_links = 0\n")
         done = subprocess.run(stack.daemon.command, capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 78)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 2, "an error a line")
         for part in [str(stack.configuration), "3", "sync_interval"]:
-            self.assertIn(part, done.stderr)
+            self.assertIn(part, lines[0])
+        self.assertIn("max_links", lines[1])
 
     def test_systemd_is_told_and_the_watchdog_is_fed_only_while_all_parts_answer(self):
         stack = self.stack(bands=1)

@@ -1,0 +1,41 @@
+import GatewayConfiguration
+import GatewayModel
+import HTTPClient
+import Uplink
+import UploadDecisions
+import ZoneDatabase
+
+extension Uplink.UploadSettings {
+    /// What the configuration file says of the upload.
+    init(_ upload: GatewayConfiguration.UploadSettings) {
+        var transport = TransportSettings(
+            authorityFile: upload.caFile, proxy: HTTPProxy(upload.proxy),
+            proxyCredentialsFile: upload.proxyCredentialsFile)
+        if let certificate = upload.clientCertificate, let key = upload.clientKey {
+            transport.clientCertificate = ClientCertificate(certificateFile: certificate, keyFile: key)
+        }
+        self.init(
+            url: upload.url, tokenFile: upload.tokenFile, transport: transport,
+            limits: SendLimits(
+                bytesPerSecond: upload.maxKilobytesPerSecond.map { $0 * 1000 },
+                meteredHours: upload.meteredHours, onMetered: upload.onMetered),
+            intervals: UploadIntervals(limits: UploadSchedule.Limits(batchSize: upload.batchSize)))
+    }
+}
+
+extension HTTPProxy {
+    fileprivate init(_ setting: ProxySetting) {
+        switch setting {
+        case .none: self = .none
+        case .environment: self = .environment
+        case .server(let url): self = .server(url)
+        }
+    }
+}
+
+extension ZoneDatabase {
+    /// Minutes that this host's local time is ahead of UTC; 0 where the system does not know its zone.
+    func hostOffset(at time: Timestamp) -> Int {
+        rules(named: hostZoneName())?.offsetMinutes(at: time.milliseconds) ?? 0
+    }
+}

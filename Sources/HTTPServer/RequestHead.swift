@@ -1,0 +1,54 @@
+/// Judges a request by its target and its headers alone.
+struct RequestHead {
+    /// Of path and query, as they came.
+    var targetBytes: Int
+    var headers: [HTTPField]
+
+    /// Why the request is refused whoever asks; nil when it is not.
+    func fault(_ limits: HTTPLimits) -> HTTPRefusal? {
+        guard targetBytes <= limits.targetBytes else { return .targetTooLong(limit: limits.targetBytes) }
+        let bytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        guard headers.count <= limits.headers, bytes <= limits.headerBytes else { return .headersTooLarge }
+        return framing
+    }
+
+    /// Where a body ends may not depend on who reads it: a proxy before this server that understands a request
+    /// otherwise would let one client's bytes be taken for another's (RFC 9112, 6.3 and 11.2).
+    private var framing: HTTPRefusal? {
+        var lengths = 0
+        var encodings: [String] = []
+        var hosts = 0
+        for field in headers {
+            switch field.name.lowercased() {
+            case "content-length": lengths += 1
+            case "transfer-encoding": encodings.append(field.value.lowercased())
+            case "host": hosts += 1
+            default: break
+            }
+        }
+        guard hosts <= 1 else { return .malformedHead("there is more than one Host") }
+        guard lengths <= 1 else { return .malformedHead("there is more than one Content-Length") }
+        guard encodings.isEmpty || encodings == ["chunked"] else {
+            return .malformedHead("the transfer encoding is not chunked")
+        }
+        guard encodings.isEmpty || lengths == 0 else {
+            return .malformedHead("there are both a Content-Length and a Transfer-Encoding")
+        }
+        return nil
+    }
+
+    /// The path of a target in absolute form, `http://host/path`, which a server must accept too (RFC 9112,
+    /// 3.2.2); any other target as it is.
+    static func path(_ target: String) -> Substring {
+        let bytes = target.utf8
+        for scheme in ["http://", "https://"]
+        where bytes.count >= scheme.utf8.count
+            && zip(bytes, scheme.utf8).allSatisfy({ $0 | ($0 > 0x40 && $0 < 0x5b ? 0x20 : 0) == $1 })
+        {
+            let rest = target.dropFirst(scheme.utf8.count)
+            guard let slash = rest.firstIndex(of: "/") else { return "/" }
+            return rest[slash...]
+        }
+        return target[...]
+    }
+}

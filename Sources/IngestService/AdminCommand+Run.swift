@@ -1,0 +1,134 @@
+import IngestAPI
+import IngestStore
+
+extension AdminCommand {
+    /// What is for standard output, and what is for people beside it.
+    public struct Result: Equatable, Sendable {
+        public var output = ""
+        public var note = ""
+    }
+
+    public func run(now: @Sendable () -> APITime = WallClock.now) async throws(ExitFailure) -> Result {
+        let storage: DatabaseStorage
+        do {
+            storage = try await DatabaseStorage(store)
+        } catch {
+            throw .store(error)
+        }
+        do throws(ExitFailure) {
+            let result = try await run(in: storage, now: now)
+            await storage.close()
+            return result
+        } catch {
+            await storage.close()
+            throw error
+        }
+    }
+
+    func run(in storage: any TokenStorage, now: @Sendable () -> APITime) async throws(ExitFailure) -> Result {
+        do {
+            switch action {
+            case .createAccount(let name):
+                let isNew = try await storage.createAccount(name)
+                return Result(note: isNew ? "account \(name) is made" : "account \(name) was there already")
+            case .listAccounts:
+                return Result(output: try await storage.accounts().map { $0 + "\n" }.joined())
+            case .listTokens(let account):
+                return Result(output: TokenList.text(try await storage.tokens(account: account)))
+            case .revokeToken(let id):
+                guard let token = try await storage.revokeToken(id: id, at: now()) else {
+                    throw ExitFailure(status: 1, "there is no token \(id); see bandferry-ingest token list")
+                }
+                return Result(
+                    note:
+                        "token \(token.id) of account \(token.account) is revoked; a running server refuses it "
+                        + "within ten seconds")
+            case .createToken(let account, let role, let label, let output):
+                return try await create(
+                    account: account, role: role, label: label, output: output, in: storage, now: now())
+            }
+        } catch let failure as ExitFailure {
+            throw failure
+        } catch let failure as StorageFailure {
+            throw .store(failure)
+        } catch let failure as TokenTextFailure {
+            throw ExitFailure(status: 74, "the system gives no random bytes: \(failure.reason)")
+        } catch {
+            throw ExitFailure(status: 70, "unexpected")
+        }
+    }
+
+    private func create(
+        account: String, role: Role, label: String?, output: String?, in storage: any TokenStorage,
+        now: APITime
+    ) async throws -> Result {
+        guard try await storage.accounts().contains(account) else {
+            throw ExitFailure(
+                status: 1, "there is no account \(account); make it with bandferry-ingest account create")
+        }
+        let text = try TokenText.make()
+        // First the file: a token that is stored and that nobody has would have to be found and revoked.
+        if let output {
+            do throws(SecretFileFailure) {
+                try SecretFile.make(output, text + "\n")
+            } catch {
+                throw ExitFailure(status: 73, "\(output): \(error)")
+            }
+        }
+        do {
+            let id = try await add(text, account: account, role: role, label: label, in: storage, now: now)
+            let place = output.map { ", written to \($0)" } ?? ""
+            return Result(
+                output: output == nil ? text + "\n" : "",
+                note: "token \(id) of account \(account), role \(role.rawValue)\(place)")
+        } catch {
+            if let output { SecretFile.remove(output) }
+            throw error
+        }
+    }
+
+    /// The token's id. Of a million tokens one new id in four thousand is taken: another one is tried then.
+    private func add(
+        _ text: String, account: String, role: Role, label: String?, in storage: any TokenStorage,
+        now: APITime
+    ) async throws -> String {
+        let digest = SHA256.digest(Array(text.utf8))
+        var tries = 0
+        while true {
+            let id = try TokenText.makeID()
+            tries += 1
+            do throws(StorageFailure) {
+                try await storage.addToken(
+                    StoredToken(
+                        id: id, account: account, role: role, label: label, digest: digest, createdAt: now))
+                return id
+            } catch {
+                guard error.kind == .defect, tries < 4 else { throw error }
+            }
+        }
+    }
+}
+
+/// Tokens for people to read, one a line.
+enum TokenList {
+    static func text(_ tokens: [StoredToken]) -> String {
+        let rows =
+            [["ID", "ACCOUNT", "ROLE", "CREATED", "REVOKED", "LABEL"]]
+            + tokens.map { token in
+                [
+                    token.id, token.account, token.role.rawValue, token.createdAt.description,
+                    token.revokedAt?.description ?? "-", token.label ?? "",
+                ]
+            }
+        var widths = [Int](repeating: 0, count: 6)
+        for row in rows {
+            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) }
+        }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            var line = cells.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line + "\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,158 @@
+import IngestAPI
+
+/// Keeps what an ingest server is sent in a database of one of the engines.
+///
+/// Writers commit requests in groups; readers work on snapshots beside them, so that a long read for a person
+/// never delays the short ones that gateways start with. Stored trends are brought up to date after commits.
+public final class DatabaseStorage: IngestStorage {
+    let engine: any SQLEngine
+    let now: @Sendable () -> APITime
+    let writers: WritePool
+    let states: ReadPool
+    private let pages: ReadPool
+    private let trends: ReadPool
+    private let rolls: ReadPool
+    let roller: TrendRoller
+    private let worker: TrendWorker
+    private let housekeeping: Housekeeping
+
+    /// What happens beside requests, and when. All may return early when their task is cancelled.
+    struct Rests: Sendable {
+        /// Before each burst of bringing trends up to date.
+        var trends: @Sendable () async -> Void = TrendWorker.standardRest
+        /// Before all devices are looked through for the first time: a start has more urgent work.
+        var start: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(30)) }
+        /// After each device that is looked through.
+        var device: @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(20)) }
+        /// After all devices.
+        var round: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(6 * 3600)) }
+    }
+
+    /// Makes what is not there.
+    public convenience init(
+        _ location: StorageLocation, retention: Retention = .standard
+    ) async throws(StorageFailure) {
+        try await self.init(location.engine, retention: retention, now: WallClock.now)
+    }
+
+    init(
+        _ engine: any SQLEngine, retention: Retention = .standard, now: @escaping @Sendable () -> APITime,
+        rests: Rests = Rests()
+    ) async throws(StorageFailure) {
+        self.engine = engine
+        self.now = now
+        try await BlockingWork.run { () throws(StorageFailure) in try engine.prepare() }
+        writers = WritePool(engine)
+        states = ReadPool(engine, label: "ingest-states")
+        pages = ReadPool(engine, label: "ingest-pages")
+        trends = ReadPool(engine, label: "ingest-trends")
+        rolls = ReadPool(engine, label: "ingest-rolls")
+        roller = TrendRoller(reader: rolls, writers: writers)
+        worker = TrendWorker(roller, rest: rests.trends)
+        housekeeping = Housekeeping(roller, retention: retention, now: now, rests: rests)
+    }
+
+    public func close() async {
+        await housekeeping.close()
+        await worker.close()
+        for reader in [states, pages, trends, rolls] { await reader.close() }
+        await writers.close()
+    }
+
+    // MARK: writing
+
+    public func store(_ batch: ReceivedBatch, account: String) async throws(StorageFailure) -> BatchAnswer {
+        let answer = try await writers.perform(BatchJob(batch, account: account, now: now()).job)
+        worker.wake(DeviceKey(account: account, name: batch.deviceID))
+        return answer
+    }
+
+    public func putGaps(
+        _ gaps: [APIGap], device: String, account: String
+    ) async throws(StorageFailure) -> [APIGap] {
+        let key = DeviceKey(account: account, name: device)
+        let stored = try await writers.perform(GapRows.put(gaps, key, now: now()))
+        worker.wake(key)
+        return stored
+    }
+
+    public func putReport(
+        _ report: DeviceReport, device: String, account: String
+    ) async throws(StorageFailure) {
+        try await writers.perform(DeviceJobs.putReport(report, DeviceKey(account: account, name: device)))
+    }
+
+    public func requestLease(
+        _ request: LeaseRequest, device: String, account: String
+    ) async throws(StorageFailure) -> LeaseDecision {
+        let key = DeviceKey(account: account, name: device)
+        return try await writers.perform(DeviceJobs.requestLease(request, key, now: now()))
+    }
+
+    public func releaseLease(
+        gateway: String, device: String, account: String
+    ) async throws(StorageFailure) -> LeaseAnswer? {
+        let key = DeviceKey(account: account, name: device)
+        return try await writers.perform(DeviceJobs.releaseLease(gateway: gateway, key, now: now()))
+    }
+
+    public func putPerson(
+        _ record: PersonRecord, person: String, account: String
+    ) async throws(StorageFailure) {
+        try await writers.perform(PersonReads.put(record, person, account: account))
+    }
+
+    // MARK: reading
+
+    public func devices(account: String) async throws(StorageFailure) -> [DeviceState] {
+        try await states.perform { session throws(StorageFailure) in
+            try DeviceReads(session: session).states(account: account)
+        }
+    }
+
+    public func device(_ device: String, account: String) async throws(StorageFailure) -> DeviceState? {
+        try await states.perform { session throws(StorageFailure) in
+            try DeviceReads(session: session).state(DeviceKey(account: account, name: device))
+        }
+    }
+
+    public func ranges(device: String, account: String) async throws(StorageFailure) -> [DayRange]? {
+        try await pages.perform { session throws(StorageFailure) in
+            try DeviceReads(session: session).ranges(DeviceKey(account: account, name: device))
+        }
+    }
+
+    public func gaps(device: String, account: String) async throws(StorageFailure) -> [APIGap]? {
+        try await states.perform { session throws(StorageFailure) in
+            let key = DeviceKey(account: account, name: device)
+            guard try DeviceRow.read(key, in: session) != nil else { return nil }
+            return try GapRows.all(key, in: session)
+        }
+    }
+
+    public func persons(account: String) async throws(StorageFailure) -> [PersonEntry] {
+        try await states.perform { session throws(StorageFailure) in
+            try PersonReads(session: session).list(account: account)
+        }
+    }
+
+    public func person(_ person: String, account: String) async throws(StorageFailure) -> PersonRecord? {
+        try await states.perform { session throws(StorageFailure) in
+            try PersonReads(session: session).record(person, account: account)
+        }
+    }
+
+    public func samples(_ query: SampleQuery, account: String) async throws(StorageFailure) -> SamplesPage? {
+        try await pages.perform { session throws(StorageFailure) in
+            try SamplePages(session: session).page(query, account: account)
+        }
+    }
+
+    public func aggregates(
+        _ query: AggregateQuery, account: String
+    ) async throws(StorageFailure) -> AggregateList? {
+        try await trends.perform { session throws(StorageFailure) in
+            try TrendReader(session: session).list(query, account: account)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import CivilTime
+
+/// What is known of a device beside its rings, samples and gaps.
+struct DeviceRow: Equatable, Sendable {
+    let account: String
+    let name: String
+    var maxVersion: Int
+    /// Offsets that its samples ever had, and 0: they bound the instants of a civil day.
+    var offsets: ClosedRange<Int>
+    /// Whoever ever wore it.
+    var persons: [String]
+    var touched: TouchedDays
+    /// Rises with each change of `touched`.
+    var touches: Int64
+    /// Trends up to here are as they were: the samples may have expired.
+    var frozenThrough: CivilDate?
+    /// The earliest time of a sample that has expired; milliseconds since 1970.
+    var expiredFirst: Int64?
+    /// JSON, as the gateway put it.
+    var report: String?
+    var leaseHolder: String?
+    var leaseExpires: Int64?
+
+    init(_ row: SQLRow) throws(StorageFailure) {
+        account = try row.text(0)
+        name = try row.text(1)
+        maxVersion = try row.int(2)
+        let (least, greatest) = (try row.int(3), try row.int(4))
+        offsets = min(least, greatest)...max(least, greatest)
+        persons = try row.text(5).split(separator: "\n").map(String.init)
+        touched = TouchedDays(text: try row.text(6))
+        touches = try row.int64(7)
+        frozenThrough = try row.optionalInt(8).map { CivilDate(days: $0) }
+        expiredFirst = try row.optionalInt64(9)
+        report = try row.optionalText(10)
+        leaseHolder = try row.optionalText(11)
+        leaseExpires = try row.optionalInt64(12)
+    }
+
+    /// Two names with one number would mix up two people's samples: that must not happen, however unlikely it is.
+    func check(_ key: DeviceKey) throws(StorageFailure) {
+        guard account == key.account, name == key.name else {
+            throw StorageFailure(.defect, "two devices have the same number")
+        }
+    }
+
+    static func read(_ key: DeviceKey, in session: any SQLSession) throws(StorageFailure) -> DeviceRow? {
+        guard let row = try session.first(SQLCall(DeviceStatement.read, key.value)) else { return nil }
+        let device = try DeviceRow(row)
+        try device.check(key)
+        return device
+    }
+
+    /// An id of a person holds no control character.
+    var personsText: String { persons.joined(separator: "\n") }
+}

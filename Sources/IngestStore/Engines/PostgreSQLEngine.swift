@@ -1,0 +1,85 @@
+import PostgreSQL
+
+/// A database of a PostgreSQL server, 15 or later, which other ingest servers may use at the same time.
+struct PostgreSQLEngine: SQLEngine {
+    let uri: String
+    /// Each with a flush of its own; PostgreSQL lets them share it.
+    var writers: Int { 4 }
+    var readersOfAKind: Int { 2 }
+    var freeBytes: UInt64? { nil }
+
+    /// Without user, password and options.
+    var name: String {
+        let rest = uri.drop { $0 != "/" }.drop { $0 == "/" }
+        let place = rest.prefix { $0 != "?" }
+        return "postgresql://" + (place.split(separator: "@", omittingEmptySubsequences: false).last ?? place)
+    }
+
+    private static let oldestVersion = 150_000
+    private static let deadline = Duration.seconds(30)
+
+    func prepare() throws(StorageFailure) {
+        let connection = try open()
+        defer { connection.close() }
+        guard connection.serverVersion >= Self.oldestVersion else {
+            throw StorageFailure(
+                .incompatible,
+                "\(name) is PostgreSQL \(connection.serverVersion / 10_000); 15 or later is needed")
+        }
+        try StorageFailure.translating { () throws(PostgreSQLError) in
+            try PostgreSQLSchema.migrate(connection, name)
+        }
+    }
+
+    func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
+        PostgreSQLSession(try open())
+    }
+
+    private func open() throws(StorageFailure) -> PostgreSQLConnection {
+        let result = Result { () throws(PostgreSQLError) in
+            let connection = try PostgreSQLConnection(uri, deadline: Self.deadline)
+            // A server that hangs must not hold locks for ever. What is answered must be on disk, whatever the
+            // database's own setting is.
+            try connection.script(
+                """
+                SET synchronous_commit = on; SET statement_timeout = '30s'; SET lock_timeout = '10s';
+                SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = warning
+                """)
+            return connection
+        }
+        return try StorageFailure.translating { () throws(PostgreSQLError) in try result.get() }
+    }
+}
+
+extension StorageFailure {
+    init(_ error: PostgreSQLError) {
+        guard case .server(let state) = error.kind else {
+            self.init(error.kind == .misuse ? .defect : .unavailable, error.message)
+            return
+        }
+        // The classes are those of "PostgreSQL Error Codes", appendix A.
+        switch state.prefix(2) {
+        case "40", "55":
+            // Serialization failure, deadlock, lock not available.
+            self.init(.unavailable, "\(state): \(error.message)")
+            isTransient = ["40001", "40P01", "55P03"].contains(state)
+        case "XX" where state != "XX000": self.init(.damaged, "\(state): \(error.message)")
+        case "0A", "26":
+            // A statement that was prepared before its table changed, or is not known behind a pooler.
+            self.init(.unavailable, "\(state): \(error.message)")
+            isTransient = true
+        case "21", "22", "23", "42", "54": self.init(.defect, "\(state): \(error.message)")
+        default: self.init(.unavailable, "\(state): \(error.message)")
+        }
+    }
+
+    static func translating<Value>(
+        _ body: () throws(PostgreSQLError) -> Value
+    ) throws(StorageFailure) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw StorageFailure(error)
+        }
+    }
+}

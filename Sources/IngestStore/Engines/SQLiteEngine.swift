@@ -1,0 +1,92 @@
+import Glibc
+import SQLite
+
+/// One SQLite file: one connection writes, others read beside it (write-ahead log).
+struct SQLiteEngine: SQLEngine {
+    let path: String
+    var writers: Int { 1 }
+    var readersOfAKind: Int { 1 }
+    var name: String { path }
+
+    /// Makes the file, for its owner's eyes only, when it is not there.
+    func prepare() throws(StorageFailure) {
+        // SQLite gives its own files (`-wal`, `-shm`) the mode of the database.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StorageFailure(.unavailable, "can't make \(path): \(String(cString: strerror(errno)))")
+        }
+        fsync(descriptor)
+        Glibc.close(descriptor)
+        try connect(toWrite: true).close()
+    }
+
+    func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
+        guard let identity = FileIdentity(path: path) else {
+            throw StorageFailure(.unavailable, "\(path) is gone")
+        }
+        return try StorageFailure.translating { () throws(any Error) in
+            let database = try Database(path: path, access: .readWrite)
+            try SQLiteSchema.check(database)
+            if toWrite {
+                // "With synchronous=FULL in WAL mode, an additional sync operation of the WAL file happens after
+                // each transaction commit" (sqlite.org/pragma.html): an answer may follow the commit.
+                let mode = try database.setPragma("journal_mode", "WAL")
+                let synchronous = try database.setPragma("synchronous", "FULL")
+                guard mode == "wal", synchronous == "2" else {
+                    throw StorageFailure(.unavailable, "\(path): write-ahead log or full sync refused")
+                }
+                try database.setPragma("journal_size_limit", "67108864")
+                try SQLiteSchema.migrate(database)
+            } else {
+                try database.setPragma("query_only", "1")
+            }
+            try database.setPragma("cache_size", "-8192")
+            return SQLiteSession(database, identity, toWrite: toWrite)
+        }
+    }
+
+    var freeBytes: UInt64? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+}
+
+/// Which file a path names.
+struct FileIdentity: Equatable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+    }
+}
+
+extension StorageFailure {
+    init(_ error: SQLiteError) {
+        let kind: Kind =
+            switch error.code.primary {
+            case .corrupt, .notADatabase: .damaged
+            case .constraint, .misuse, .range, .mismatch, .error, .tooBig: .defect
+            default: .unavailable
+            }
+        // A call's SQL has no values in it: they are bound.
+        self.init(kind, error.description)
+    }
+
+    /// Runs what speaks to SQLite.
+    static func translating<Value>(_ body: () throws -> Value) throws(StorageFailure) -> Value {
+        do {
+            return try body()
+        } catch let failure as StorageFailure {
+            throw failure
+        } catch let error as SQLiteError {
+            throw StorageFailure(error)
+        } catch {
+            throw StorageFailure(.defect, "an unexpected error of type \(type(of: error))")
+        }
+    }
+}

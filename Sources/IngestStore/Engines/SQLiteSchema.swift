@@ -1,0 +1,42 @@
+import SQLite
+
+/// The tables, as numbered migrations: append only, never edited once released.
+enum SQLiteSchema {
+    /// "BFIG", in the file's header: tells our files from anyone else's.
+    static let applicationID = 0x4246_4947
+
+    static let version = 3
+
+    /// Brings a file up to this version; refuses one that is newer or not ours, and leaves it untouched.
+    static func migrate(_ database: Database) throws {
+        try check(database)
+        try database.transaction {
+            // Read inside the transaction: another process may have migrated since.
+            let version = try database.userVersion
+            guard version < Self.version else { return }
+            // Version 1 and 2 had a row for each sample.
+            if version > 0 { try RowsToChunks.setAside(database) }
+            try database.execute(String(decoding: PackageResources.sqlite_0003_sql, as: UTF8.self))
+            if version > 0 { try RowsToChunks.move(database, from: version) }
+            try database.execute("PRAGMA user_version = \(Self.version)")
+            try database.execute("PRAGMA application_id = \(applicationID)")
+        }
+    }
+
+    /// Throws for a file that this version can't use.
+    static func check(_ database: Database) throws {
+        let version = try database.userVersion
+        let application = try database.pragma("application_id")
+        let isOurs = application == String(applicationID)
+        let isEmpty = try database.first("SELECT count(*) FROM sqlite_schema") { $0.int(0) } == 0
+        guard isOurs || (isEmpty && version == 0) else {
+            throw StorageFailure(.incompatible, "\(database.path) is a database of another program")
+        }
+        guard version <= Self.version else {
+            throw StorageFailure(
+                .incompatible,
+                "\(database.path) has schema \(version) and this program knows up to \(Self.version); "
+                    + "install the newer version again")
+        }
+    }
+}

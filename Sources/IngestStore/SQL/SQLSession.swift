@@ -1,0 +1,76 @@
+/// A connection to an engine, used by one owner at a time. Every call has a deadline.
+///
+/// After an error the transaction is over: nothing of it is stored.
+protocol SQLSession: AnyObject {
+    /// False when it must be made anew: it is broken, or what it is connected to is another than before.
+    var isUsable: Bool { get }
+    /// Begins a transaction that writes and runs the calls in it: as few round trips as the engine can.
+    func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult]
+    /// Begins a transaction that reads one snapshot.
+    func beginReading() throws(StorageFailure)
+    func run(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult]
+    /// Runs the last calls of the transaction; durable when it returns.
+    func commit(_ calls: [SQLCall]) throws(StorageFailure)
+    func rollBack()
+    /// Leaves files tidy.
+    func close()
+}
+
+extension SQLSession {
+    func first(_ call: SQLCall) throws(StorageFailure) -> SQLRow? { try run([call]).first?.rows.first }
+    func rows(_ call: SQLCall) throws(StorageFailure) -> [SQLRow] { try run([call]).first?.rows ?? [] }
+}
+
+/// Makes sessions with one database.
+protocol SQLEngine: Sendable {
+    /// Creates what is not there and brings its tables up to date.
+    func prepare() throws(StorageFailure)
+    func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession
+    /// Connections that write at the same time.
+    var writers: Int { get }
+    /// Connections that read, for each kind of reading.
+    var readersOfAKind: Int { get }
+    /// Nil where the engine does not know.
+    var freeBytes: UInt64? { get }
+    /// For messages; without passwords.
+    var name: String { get }
+}
+
+/// Holds one session, and makes a new one when the old can't be trusted any more.
+struct SessionSlot {
+    private let engine: any SQLEngine
+    private let toWrite: Bool
+    private var session: (any SQLSession)?
+
+    init(_ engine: any SQLEngine, toWrite: Bool) {
+        self.engine = engine
+        self.toWrite = toWrite
+    }
+
+    mutating func with<Value>(_ body: (any SQLSession) throws(StorageFailure) -> Value) throws(StorageFailure)
+        -> Value
+    {
+        let session = try usable()
+        do {
+            return try body(session)
+        } catch {
+            session.rollBack()
+            // What went wrong may stick to a connection; a restored file or a server that came back is found next time.
+            if error.kind == .damaged || error.kind == .unavailable && !error.isTransient { close() }
+            throw error
+        }
+    }
+
+    mutating func close() {
+        session?.close()
+        session = nil
+    }
+
+    private mutating func usable() throws(StorageFailure) -> any SQLSession {
+        if let session, session.isUsable { return session }
+        close()
+        let made = try engine.connect(toWrite: toWrite)
+        session = made
+        return made
+    }
+}

@@ -1,0 +1,74 @@
+/// What one request changes: what it reads, and what it decides from that. All of it happens in one transaction.
+struct WriteJob<Value: Sendable>: Sendable {
+    /// Locked before anything of it is read. Nil = the job is about no device.
+    var device: DeviceKey?
+    /// Whether a device that is not known becomes known.
+    var makesDevice = false
+    /// What it writes is as large as what the storage must be able to take.
+    var provesRoom = false
+    var reads: [SQLCall] = []
+    /// From the device's row, nil when it is not known, and the results of `reads`. Pure; may run again.
+    var decide: @Sendable (DeviceRow?, [SQLResult]) throws(StorageFailure) -> Decision<Value>
+}
+
+/// What a job came to.
+struct Decision<Value: Sendable>: Sendable {
+    var value: Value
+    var writes: [SQLCall] = []
+}
+
+/// A job in the queue, whatever its value is, and how to tell its outcome once the group is durable.
+struct WaitingJob: Sendable {
+    let device: DeviceKey?
+    let provesRoom: Bool
+    /// With the lock of the device first.
+    let reads: [SQLCall]
+    let fail: @Sendable (StorageFailure) -> Void
+    private let makesDevice: Bool
+    private let decide:
+        @Sendable (DeviceRow?, [SQLResult]) -> Result<([SQLCall], @Sendable () -> Void), StorageFailure>
+
+    init<Value: Sendable>(
+        _ job: WriteJob<Value>, deliver: @escaping @Sendable (Result<Value, StorageFailure>) -> Void
+    ) {
+        device = job.device
+        provesRoom = job.provesRoom
+        makesDevice = job.makesDevice
+        reads = (job.device.map { [SQLCall(DeviceStatement.lock, .bytes($0.id))] } ?? []) + job.reads
+        fail = { deliver(.failure($0)) }
+        decide = { row, results in
+            do throws(StorageFailure) {
+                let decision = try job.decide(row, results)
+                return .success((decision.writes, { deliver(.success(decision.value)) }))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// What to write, and what to do once it is durable. What one job can't do leaves the others alone.
+    func run(
+        _ results: [SQLResult], in session: any SQLSession
+    ) throws(StorageFailure) -> ([SQLCall], @Sendable () -> Void) {
+        var results = results[...]
+        var row: DeviceRow?
+        if let device {
+            row = try results.removeFirst().rows.first.map { row throws(StorageFailure) in try DeviceRow(row)
+            }
+            if row == nil, makesDevice {
+                // Another server may make it at this moment: what it stored is read again, now behind the lock.
+                results = try session.run(device.make + reads)[...].dropFirst(device.make.count)
+                row = try results.removeFirst().rows.first.map { row throws(StorageFailure) in
+                    try DeviceRow(row)
+                }
+            }
+            if let row { try row.check(device) }
+        }
+        switch decide(row, Array(results)) {
+        case .success(let outcome): return outcome
+        case .failure(let failure):
+            let fail = fail
+            return ([], { fail(failure) })
+        }
+    }
+}

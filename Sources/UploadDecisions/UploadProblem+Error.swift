@@ -1,0 +1,2 @@
+/// Thrown to a person whose command needed the server.
+extension UploadProblem: Error {}

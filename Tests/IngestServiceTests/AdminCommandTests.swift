@@ -1,0 +1,97 @@
+import Foundation
+import IngestAPI
+import Testing
+
+@testable import IngestService
+@testable import IngestStore
+
+@Suite struct AdminCommandTests {
+    private func run(_ tokens: MemoryTokens, _ words: String...) async throws -> AdminCommand.Result {
+        guard case .administer(let command) = try IngestCommand.parse(words + ["--store", "sqlite:/nowhere"])
+        else { throw UsageFailure("not a command") }
+        return try await command.run(in: tokens, now: { APITime(milliseconds: 1_793_079_060_000) })
+    }
+
+    @Test func aTokenIsStoredAsItsDigestAndShownOnce() async throws {
+        let tokens = MemoryTokens()
+        _ = try await run(tokens, "account", "create", "clinic")
+        let made = try await run(
+            tokens, "token", "create", "--account", "clinic", "--role", "read", "--label", "desk")
+        let text = String(made.output.dropLast())
+        let stored = try #require(try await tokens.tokens(account: nil).first)
+        #expect(stored.digest == SHA256.digest(Array(text.utf8)))
+        #expect((stored.account, stored.role, stored.label) == ("clinic", .read, "desk"))
+        #expect(stored.id.utf8.count == 8)
+        #expect(made.note == "token \(stored.id) of account clinic, role read")
+        let second = try await run(tokens, "token", "create", "--account", "clinic", "--role", "read")
+        #expect(second.output != made.output)
+    }
+
+    @Test func accountsAndTokensAreListed() async throws {
+        let tokens = MemoryTokens()
+        for name in ["b", "a"] { _ = try await run(tokens, "account", "create", name) }
+        #expect(try await run(tokens, "account", "create", "a").note == "account a was there already")
+        #expect(try await run(tokens, "account", "list").output == "b\na\n")
+        try await tokens.addToken(
+            StoredToken(
+                id: "00c0ffee", account: "a", role: .gateway, label: "roof", digest: [1],
+                createdAt: APITime(milliseconds: 0)))
+        _ = try await run(tokens, "token", "revoke", "00c0ffee")
+        #expect(
+            try await run(tokens, "token", "list").output == """
+                ID        ACCOUNT  ROLE     CREATED                   REVOKED                   LABEL
+                00c0ffee  a        gateway  1970-01-01T00:00:00.000Z  2026-10-27T05:31:00.000Z  roof
+
+                """)
+        #expect(try await run(tokens, "token", "list", "--account", "b").output.hasPrefix("ID  ACCOUNT"))
+    }
+
+    @Test func aFileThatIsThereIsNotWrittenOver() async throws {
+        let (directory, tokens) = (TemporaryDirectory(), MemoryTokens())
+        _ = try await run(tokens, "account", "create", "a")
+        let path = directory.path + "/token"
+        let words = ["token", "create", "--account", "a", "--role", "read", "--output", path]
+        let made = try await run(
+            tokens, words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7])
+        #expect(made.output.isEmpty)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.hasPrefix("bft_") && text.hasSuffix("\n"))
+        await #expect(throws: ExitFailure.self) {
+            try await run(
+                tokens, words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7])
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+        #expect(try await tokens.tokens(account: nil).count == 1)
+        // A token that could not be stored leaves no file.
+        tokens.fail(StorageFailure(.unavailable, "down"))
+        await #expect(throws: ExitFailure.self) {
+            try await run(
+                tokens, "token", "create", "--account", "a", "--role", "read", "--output", path + "2")
+        }
+        #expect(!FileManager.default.fileExists(atPath: path + "2"))
+    }
+
+    @Test func randomBytesAreWrittenAsRFC4648Says() {
+        // Its examples, in the alphabet of section 5.
+        for (text, coded) in [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg")] {
+            #expect(TokenText.base64URL(Array(text.utf8)) == coded)
+        }
+        #expect(TokenText.base64URL([0xfb, 0xff, 0xfe]) == "-__-")
+        let made = Set((0..<100).compactMap { _ in try? TokenText.make() })
+        #expect(made.count == 100)
+        #expect(made.allSatisfy { $0.utf8.count == 47 })
+    }
+
+    @Test(arguments: [
+        ["account"], ["account", "remove", "a"], ["account", "create"], ["account", "create", "a", "b"],
+        ["account", "list", "a"], ["token"], ["token", "create", "--account", "a"],
+        ["token", "create", "--role", "read"], ["token", "create", "x", "--account", "a", "--role", "read"],
+        ["token", "revoke"], ["token", "create", "--account", "", "--role", "read"],
+        ["token", "create", "--account", "a", "--role", "read", "--label", "a\nb"], ["token", "list", "--x"],
+    ])
+    func aCommandThatCannotBeFollowedIsRefused(_ words: [String]) {
+        #expect(throws: UsageFailure.self) {
+            try IngestCommand.parse(words + ["--store", "sqlite:/nowhere"])
+        }
+    }
+}

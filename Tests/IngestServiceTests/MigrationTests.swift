@@ -1,0 +1,114 @@
+import Foundation
+import IngestAPI
+import SQLite
+import SampleChunks
+import Testing
+
+@testable import IngestService
+@testable import IngestStore
+
+/// Stores of earlier versions.
+@Suite struct MigrationTests {
+    private static let samples = [
+        sample(1, .steps, value: 3, at: march(1, 12), person: .assigned("p"), offset: -720),
+        sample(2, .steps, value: 4, at: march(8, 12), person: .cleared, offset: 840),
+        sample(3, .steps, value: 5, at: march(1, 12), bound: 7, person: .cleared, offset: nil),
+        sample(4, .steps, value: 6, at: -86_399, version: 3, person: .cleared, offset: 0, provenance: .user),
+        sample(5, .steps, value: 7, at: march(1), uncertain: true, person: .cleared),
+        sample(6, value: 60, at: march(1), person: .cleared, flags: 0),
+        sample(7, value: 61, at: march(1), person: .cleared),
+    ]
+
+    private func makeOld(_ path: String, version: Int) throws {
+        let database = try Database(path: path)
+        for migration in OldSchema.migrations.prefix(version) { try database.execute(migration) }
+        try database.execute(
+            "PRAGMA user_version = \(version); PRAGMA application_id = \(SQLiteSchema.applicationID)")
+        try database.execute(
+            """
+            INSERT INTO accounts VALUES (1, 'a');
+            INSERT INTO devices (id, account_id, name, max_version, report, lease_holder, lease_expires_ms) VALUES
+                (1, 1, 'd', 9, '{"battery_percent":50}', 'g1', 1793080060000), (2, 1, 'idle', 0, NULL, NULL, NULL);
+            INSERT INTO persons VALUES (1, 1, 'p', '{"label":"Anna","zones":[]}');
+            INSERT INTO rings VALUES (1, 10, 7, 1793000000000);
+            INSERT INTO ring_types VALUES (1, 10, 2, 5, 5), (1, 10, 1, 7, 2);
+            INSERT INTO gaps VALUES (1, 10, 20, 30, 1793000000000, 1793000001000, 'overwritten', NULL);
+            """)
+        let columns = """
+            device_id, ring, type, seq, value, band_time_ms, clock_id, flags, provenance, version, recorded_at_ms,
+            tz_offset_min, time_bound_ms, time_uncertain, person_id
+            """
+        func values(_ sample: APISample, _ extra: SQLiteValue...) -> [SQLiteValue] {
+            [
+                .int(1), .int(10), .int(sample.type.code), .int(sample.seq), .int(sample.value),
+                .int(sample.bandTimeMilliseconds), .int(sample.clockID), .int(sample.flags),
+                .int(sample.provenance.code), .int(sample.version), .int(sample.recordedAt.milliseconds),
+                .optional(sample.tzOffsetMinutes), .optional(sample.timeBoundMilliseconds),
+                .int(sample.timeUncertain ? 1 : 0), sample.person == .assigned("p") ? .int(1) : .null,
+            ] + extra
+        }
+        let marks = Array(repeating: "?", count: 15).joined(separator: ", ")
+        let insert = try database.prepare("INSERT INTO samples (\(columns)) VALUES (\(marks))")
+        for sample in Self.samples { try insert.run(values(sample)) }
+        let beside = try database.prepare(
+            "INSERT INTO conflicts (\(columns), received_ms) VALUES (\(marks), ?)")
+        try beside.run(values(sample(7, value: 99, at: march(1)), .int(5)))
+    }
+
+    @Test(arguments: [1, 2]) func everythingIsThereAfterwards(version: Int) async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/ingest.sqlite"
+        try makeOld(path, version: version)
+        let server = try await TestServer(directory: directory, engine: SQLiteEngine(path: path))
+        let client = server.client()
+        let stored = try await client.samples("device_id=d")
+        #expect(Set(stored.map(\.sample)) == Set(Self.samples))
+        #expect(stored.allSatisfy { $0.ring == "0000000a" })
+        #expect(try await client.samples("person=p").map(\.sample) == [Self.samples[0]])
+        let state: DeviceState = try await client.get("/v1/devices/d").read()
+        #expect(state.maxVersion == 9 && state.status?.batteryPercent == 50)
+        #expect(state.counts == ["steps": 5, "heart_rate": 2])
+        #expect(state.rings.map(\.completeThrough) == [7])
+        #expect(state.rings.map(\.ackSeq) == [["steps": 5, "heart_rate": 7]])
+        #expect(state.rings.map(\.firstSeen) == [APITime(milliseconds: 1_793_000_000_000)])
+        #expect(try await client.get("/v1/devices/d/gaps").read(GapList.self).gaps.map(\.firstSeq) == [20])
+        #expect(try await client.get("/v1/persons/p").read(PersonRecord.self).label == "Anna")
+        #expect(try await client.get("/v1/devices/idle").status == 200)
+        #expect(try server.count("conflicts") == 1)
+        // Known keys, the kept conflict among them, are known.
+        let again = try await client.store(
+            batch(Self.samples + [sample(7, value: 99, at: march(1))], device: "d", ring: "0000000a"))
+        #expect(again.duplicates == 7 && again.conflicts.count == 1)
+        #expect(try server.count("conflicts") == 1)
+        let lease = #"{"gateway_id":"g2","ttl_s":60}"#
+        #expect(try await client.send(.put, "/v1/devices/d/lease", Array(lease.utf8)).status == 409)
+        for _ in 0..<2 {
+            for (day, sum) in [(1, 8), (8, 0), (9, 4)] {
+                let query = "device_id=d&type=steps&from=2026-03-0\(day)&to=2026-03-0\(day)"
+                #expect(try await client.aggregates(query).buckets.map(\.sum) == [sum])
+            }
+            let hers = try await client.aggregates("person=p&type=steps&from=2026-03-01&to=2026-03-02")
+            #expect(hers.buckets.map(\.sum) == [3, 0])
+            try await server.settle()
+        }
+        await server.server.stop(within: .seconds(1))
+        let database = try Database(path: path, access: .readOnly)
+        let tables = try database.all("SELECT name FROM sqlite_schema WHERE name LIKE 'old_%'") { $0.text(0) }
+        #expect(tables.isEmpty)
+    }
+
+    @Test func aMigrationThatFailsLeavesTheOldStore() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/s.sqlite"
+        try makeOld(path, version: 2)
+        // A table of the new version is in the way.
+        do {
+            let database = try Database(path: path)
+            try database.execute("CREATE TABLE chunks (x)")
+        }
+        #expect(throws: StorageFailure.self) { try SQLiteEngine(path: path).prepare() }
+        let database = try Database(path: path, access: .readOnly)
+        #expect(try database.userVersion == 2)
+        #expect(try database.first("SELECT count(*) FROM samples") { $0.int(0) } == Self.samples.count)
+    }
+}
