@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import IngestStore
 import Testing
 
 @testable import IngestService
@@ -106,7 +107,7 @@ import Testing
         let dashboard = try Dashboard.read(
             .init(directory: Self.checkout + "/dashboard"), program: nil, chartFiles: [])
         let directory = TemporaryDirectory()
-        let storage = try await SQLiteIngestStorage(path: directory.path + "/store")
+        let storage = try await DatabaseStorage(.sqlite(path: directory.path + "/store"))
         let service = IngestService(
             storage: storage, tokens: TokenTable(["t": Identity(account: "a")]), dashboard: dashboard.files)
         let server = try IngestServer(service: service, storage: storage)
