@@ -19,7 +19,7 @@ SWIFT = $$(scripts/find-swift.sh)
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
 RELEASEDIR = .build/release
 
-.PHONY: help build demo check test vm-test fuzz threads bench bench-trends time-simulation convergence debian13 install uninstall clean
+.PHONY: help build demo check test vm-test fuzz threads bench bench-ingest bench-trends time-simulation convergence debian13 install uninstall clean
 
 help:
 	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way;'
@@ -29,6 +29,7 @@ help:
 	@echo 'make build     the four programs, in $(RELEASEDIR)'
 	@echo 'make install   programs, dashboard, unit, bus policy and an example configuration (DESTDIR, PREFIX)'
 	@echo 'make bench     speed beside a Python gateway and beside the floor, as ratios'
+	@echo 'make bench-ingest  uploads a second on PostgreSQL and SQLite, beside the floor (STORED=100000000 samples stored before)'
 	@echo 'make bench-trends  time of a trend from ten million samples, beside an almost empty store'
 	@echo 'make fuzz      parsers under libFuzzer and the address sanitizer (SECONDS_EACH=60)'
 	@echo 'make threads   the unit tests under the thread sanitizer'
@@ -66,6 +67,10 @@ threads:
 bench: build
 	@scripts/install-packages.sh test
 	@Tests/bench/run.py --bin $(RELEASEDIR)
+
+bench-ingest: build
+	@scripts/install-packages.sh test
+	@Tests/bench/ingest.py --bin $(RELEASEDIR) $(if $(STORED),--stored $(STORED))
 
 bench-trends: build
 	@Tests/bench/trends.py --bin $(RELEASEDIR)

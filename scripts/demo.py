@@ -27,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "Tests" / "lab"), str(ROOT / "Tests" / "faults")]
 
 import ledger  # noqa: E402
+from answers import Answers  # noqa: E402
 from history import UTC, Client, History, Wearer  # noqa: E402
 from stack import Stack, device_id  # noqa: E402
 
@@ -124,10 +125,12 @@ def accounts(stack):
     """A row a band: recorded, stored, uploaded, missing, duplicated; and the sentences about what is wrong."""
     exported = [json.loads(line) for line in stack.command("export", "--format", "jsonl").splitlines()]
     stack.daemon.stop()
+    client = Client(f"http://127.0.0.1:{stack.port}/", stack.token)
+    server = Answers(client, [device_id(band) for band in stack.bands])
+    client.close()
     stack.server.stop()
     stack.sim.stop()
     truth = stack.truth()
-    server = ledger.Server(stack.store)
     problems = ledger.check(truth, server, device_id, allowed_causes=set())
     problems += ledger.acks_ahead(stack.acks(), stack.state / "gateway.db")
     rows = []

@@ -17,6 +17,11 @@ BANDFERRY_BIN=$("$swift" build -c release --show-bin-path)
 export BANDFERRY_BIN BANDSIM=$BANDFERRY_BIN/bandsim BUILD=$BANDFERRY_BIN
 
 scripts/part.sh swift 11 "$swift" test "${flags[@]}"
+# The same tests of the server once more, on its other engine.
+export BANDFERRY_TREND_SEEDS=3
+BANDFERRY_TEST_STORE=postgresql scripts/part.sh postgresql 4 \
+    "$swift" test "${flags[@]}" --skip-build --no-parallel --filter IngestServiceTests
+unset BANDFERRY_TREND_SEEDS
 scripts/part.sh install 1 scripts/test-install.sh
 scripts/part.sh clients 4 Tests/clients/run.py
 scripts/part.sh server 4 Tests/server/run.py

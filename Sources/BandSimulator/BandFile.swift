@@ -6,6 +6,21 @@ import Glibc
 /// What outlives a restart: the band's flash, and what BlueZ keeps of it in its own storage.
 struct StoredBand: Codable {
     var band: SimulatedBand
+    /// Of each host, in the order of their buses.
+    var hosts: [HostStorage] = []
+
+    init(band: SimulatedBand) { self.band = band }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        band = try container.decode(SimulatedBand.self, forKey: .band)
+        // A file from before bands had more than one host: every host finds a stranger.
+        hosts = try container.decodeIfPresent([HostStorage].self, forKey: .hosts) ?? []
+    }
+}
+
+/// What the BlueZ of one host keeps of a band.
+struct HostStorage: Codable {
     var isKnown = false
     var isTrusted = false
     var isPaired = false

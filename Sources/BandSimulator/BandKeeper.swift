@@ -12,6 +12,10 @@ final class BandKeeper: @unchecked Sendable {
     private(set) var isDirty = false
     /// Why the last save failed; nil = it did not.
     private(set) var saveFailure: SimulatorError?
+    /// The band as each host sees it, in the order of their buses. They share a queue.
+    private(set) var devices: [SimulatedDevice] = []
+    /// The one that has the band's link; a band has one link at a time.
+    weak var linked: SimulatedDevice?
 
     init(_ setup: BandSetup, stateDirectory: String?, ackLog: LineFile?) throws(SimulatorError) {
         self.setup = setup
@@ -25,15 +29,35 @@ final class BandKeeper: @unchecked Sendable {
         if known == nil { try file?.save(stored) }
     }
 
+    static func all(_ options: BusSimulatorOptions) throws(SimulatorError) -> [BandKeeper] {
+        if let directory = options.stateDirectory { try BandFile.prepare(directory: directory) }
+        let log: LineFile? =
+            if let path = options.ackLog { try LineFile(path: path, truncate: false) } else { nil }
+        var keepers: [BandKeeper] = []
+        for setup in options.bands {
+            keepers.append(try BandKeeper(setup, stateDirectory: options.stateDirectory, ackLog: log))
+        }
+        return keepers
+    }
+
     var band: SimulatedBand {
         _read { yield stored.band }
         _modify { yield &stored.band }
     }
 
-    func ack(_ bytes: [UInt8]) {
+    func add(_ device: SimulatedDevice) {
+        devices.append(device)
+        while stored.hosts.count < devices.count { stored.hosts.append(HostStorage()) }
+    }
+
+    /// Its simulator has stopped.
+    func remove(_ device: SimulatedDevice) { devices.removeAll { $0 === device } }
+
+    /// - Parameter host: whose gateway sent it.
+    func ack(_ bytes: [UInt8], host: Int = 0) {
         band.advance(to: SystemClock.wallMilliseconds)
         let outcome = band.ack(bytes)
-        ackLog?.add(BandRecords.ack(outcome, bytes, band: band, address: setup.address))
+        ackLog?.add(BandRecords.ack(outcome, bytes, band: band, address: setup.address, host: host))
         isDirty = true
     }
 

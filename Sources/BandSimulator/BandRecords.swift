@@ -48,7 +48,7 @@ public enum BandRecords {
     }
 
     static func ack(
-        _ outcome: AckOutcome, _ bytes: [UInt8], band: SimulatedBand, address: BluetoothAddress
+        _ outcome: AckOutcome, _ bytes: [UInt8], band: SimulatedBand, address: BluetoothAddress, host: Int
     ) -> String {
         let seq = Ack.decode(bytes).map(String.init) ?? "null"
         let result =
@@ -59,6 +59,7 @@ public enum BandRecords {
             case .malformed: "\"malformed\",\"freed\":0"
             }
         return "{\"monotonic_ns\":\(SystemClock.monotonicNanoseconds),\"band\":\"\(address)\","
-            + "\"ring\":\"\(band.ring)\",\"seq\":\(seq),\"outcome\":\(result),\"ever_sent\":\(band.everSent)}"
+            + "\"ring\":\"\(band.ring)\",\"seq\":\(seq),\"outcome\":\(result),\"ever_sent\":\(band.everSent),"
+            + "\"host\":\(host)}"
     }
 }

@@ -121,9 +121,9 @@ extension BusSimulator {
             return .failure(BlueZError.doesNotExist)
         }
         guard isPowered else { return .failure(BlueZError.notReady) }
-        device.keeper.stored.isKnown = false
-        device.keeper.stored.isTrusted = false
-        device.keeper.stored.isPaired = false
+        device.stored.isKnown = false
+        device.stored.isTrusted = false
+        device.stored.isPaired = false
         device.keeper.save()
         let token = call.token
         guard device.isConnected else {

@@ -18,10 +18,7 @@ extension BusSimulator {
     public func setPresent(_ address: BluetoothAddress, _ isPresent: Bool) {
         guard let device = device(address), device.isPresent != isPresent else { return }
         device.isPresent = isPresent
-        guard isPresent else { return linkLost(device, reason: .timeout) }
-        hear(device)
-        if device.link == .connecting { establishSoon(device) }
-        connectByProfile(device)
+        if isPresent { becameConnectable(device) } else { linkLost(device, reason: .timeout) }
     }
 
     public func record(_ address: BluetoothAddress, _ count: Int) {
@@ -31,7 +28,7 @@ extension BusSimulator {
     public func format(_ address: BluetoothAddress, records: Int) {
         guard let device = device(address) else { return }
         device.keeper.band.format()
-        linkLost(device, reason: .remote)
+        dropLink(device)
         record(records, device)
     }
 
@@ -39,7 +36,7 @@ extension BusSimulator {
         guard let device = device(address) else { return }
         let newest = device.keeper.band.info().newestSeq
         device.keeper.band.rollBack(to: newest - min(newest, UInt32(clamping: count)))
-        linkLost(device, reason: .remote)
+        dropLink(device)
         record(records, device)
     }
 

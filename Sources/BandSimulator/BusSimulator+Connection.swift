@@ -71,13 +71,13 @@ extension BusSimulator {
             guard device.link == .connecting, device.linkNumber == link else { return }
             simulator.connectFailed(device, BlueZError.connectAborted)
         }
-        if device.strikes(.connectHangs) == nil, device.isPresent { establishSoon(device) }
+        if device.strikes(.connectHangs) == nil, device.isConnectable { establishSoon(device) }
     }
 
     func establishSoon(_ device: SimulatedDevice) {
         let link = device.linkNumber
         after(scaled(.milliseconds(50))) { simulator in
-            guard device.link == .connecting, device.linkNumber == link, device.isPresent else { return }
+            guard device.link == .connecting, device.linkNumber == link, device.isConnectable else { return }
             simulator.establish(device)
         }
     }
@@ -101,7 +101,7 @@ extension BusSimulator {
         device.link = .up
         device.linkNumber += 1
         let link = device.linkNumber
-        device.keeper.band.linkUp(mtu: negotiatedMTU)
+        takeLink(device)
         // When bluetoothd sees the ATT channel before the kernel's event of the connection, it sets the property and
         // never signals it ("Device ... is already connected" in its log).
         let isQuiet = device.strikes(.quietConnect) != nil
@@ -206,7 +206,7 @@ extension BusSimulator {
             simulator.signalReason(device, .local)
             simulator.becomeTemporaryUnlessTrusted(device)
             body?(simulator)
-            if device.keeper.stored.isTrusted { simulator.connectByProfile(device) }
+            if device.stored.isTrusted { simulator.connectByProfile(device) }
         }
     }
 
@@ -230,8 +230,7 @@ extension BusSimulator {
         device.servicesResolved = false
         device.isSilent = false
         device.isBearerShut = false
-        device.keeper.band.linkDown()
-        device.keeper.touch()
+        giveLink(device)
         device.afterResolution = []
         device.afterPairing = []
         device.heartRateTimer?.cancel()

@@ -6,7 +6,7 @@ import DBus
 extension BusSimulator {
     func exportDevice(_ device: SimulatedDevice) {
         device.isExported = true
-        let stored = device.keeper.stored
+        let stored = device.stored
         var properties: BusProperties = [
             "Address": .string(device.address.description), "AddressType": .string("random"),
             "Name": .string(device.keeper.setup.name), "Alias": .string(device.keeper.setup.name),
@@ -43,7 +43,7 @@ extension BusSimulator {
             _ = characteristic.linkLost()
             characteristic.sessions = []
         }
-        device.keeper.band.linkDown()
+        giveLink(device)
         device.isTemporary = true
         unexportServices(device)
         tree.remove(device.path)
@@ -57,8 +57,8 @@ extension BusSimulator {
         guard let device = device(at: call.path), let flag = value.flag else { return .store }
         switch name {
         case "Trusted":
-            guard flag != device.keeper.stored.isTrusted else { return .done }
-            device.keeper.stored.isTrusted = flag
+            guard flag != device.stored.isTrusted else { return .done }
+            device.stored.isTrusted = flag
             if flag { makePermanent(device) }
             device.keeper.save()
         case "Blocked": device.isBlocked = flag
@@ -72,16 +72,16 @@ extension BusSimulator {
     func makePermanent(_ device: SimulatedDevice) {
         device.isTemporary = false
         device.temporaryTimer?.cancel()
-        guard !device.keeper.stored.isKnown else { return }
-        device.keeper.stored.isKnown = true
+        guard !device.stored.isKnown else { return }
+        device.stored.isKnown = true
         device.keeper.save()
     }
 
     /// Every disconnect of an unpaired and untrusted device makes it temporary again.
     func becomeTemporaryUnlessTrusted(_ device: SimulatedDevice) {
-        guard !device.keeper.stored.isTrusted, !device.keeper.stored.isPaired else { return }
+        guard !device.stored.isTrusted, !device.stored.isPaired else { return }
         device.isTemporary = true
-        device.keeper.stored.isKnown = false
+        device.stored.isKnown = false
         device.keeper.touch()
         armTemporaryTimer(device)
     }

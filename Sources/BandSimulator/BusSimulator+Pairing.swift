@@ -43,7 +43,7 @@ extension BusSimulator {
 
     func pair(_ call: MethodCall) -> CallOutcome {
         guard let device = device(at: call.path) else { return .never }
-        guard !device.keeper.stored.isPaired else { return .failure(BlueZError.alreadyExists) }
+        guard !device.stored.isPaired else { return .failure(BlueZError.alreadyExists) }
         guard !device.isPairing else { return .failure(BlueZError.inProgress) }
         guard isPowered else { return .failure(BlueZError.notReady) }
         let own = call.sender.flatMap { agents.agent(of: $0) }
@@ -101,7 +101,7 @@ extension BusSimulator {
     }
 
     private func bond(_ device: SimulatedDevice) {
-        device.keeper.stored.isPaired = true
+        device.stored.isPaired = true
         makePermanent(device)
         device.keeper.save()
         setDeviceProperties(device, ["Paired": .bool(true), "Bonded": .bool(true)])
@@ -127,7 +127,7 @@ extension BusSimulator {
     // MARK: bonds that a request asks for
 
     func needsBond(_ device: SimulatedDevice, _ characteristic: SimulatedCharacteristic) -> Bool {
-        options.requirePairing && characteristic.definition.role.isHistory && !device.keeper.stored.isPaired
+        options.requirePairing && characteristic.definition.role.isHistory && !device.stored.isPaired
     }
 
     /// Goes on with a request at once, or when the bond that the band asks for is there.
@@ -144,7 +144,7 @@ extension BusSimulator {
         guard let agent = agents.standard else {
             let link = device.linkNumber
             after(scaled(.seconds(30))) { simulator in
-                guard device.linkNumber == link, !device.keeper.stored.isPaired else { return }
+                guard device.linkNumber == link, !device.stored.isPaired else { return }
                 simulator.removeDevice(device)
             }
             return

@@ -41,7 +41,9 @@ extension BusSimulator {
     func connectByProfile(_ device: SimulatedDevice) {
         guard isWanted(device), device.link == .down else { return }
         after(scaled(.milliseconds(200))) { simulator in
-            guard simulator.isWanted(device), device.link == .down, device.isPresent else { return }
+            guard simulator.isWanted(device), device.link == .down, device.isConnectable else {
+                return
+            }
             simulator.startConnecting(device)
         }
     }

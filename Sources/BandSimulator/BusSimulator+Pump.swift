@@ -47,7 +47,7 @@ extension BusSimulator {
     func record(_ count: Int, _ device: SimulatedDevice) {
         device.keeper.band.record(count, now: SystemClock.wallMilliseconds)
         saveSoon()
-        pump(device)
+        withLinked(device) { $0.pump($1) }
     }
 
     // MARK: files

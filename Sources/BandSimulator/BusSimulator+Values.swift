@@ -169,7 +169,7 @@ extension BusSimulator {
         _ device: SimulatedDevice, _ characteristic: SimulatedCharacteristic, _ bytes: [UInt8]
     ) {
         guard characteristic.definition.role == .ack, !needsBond(device, characteristic) else { return }
-        device.keeper.ack(bytes)
+        device.keeper.ack(bytes, host: device.host)
         saveSoon()
         pump(device)
     }

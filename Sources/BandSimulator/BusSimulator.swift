@@ -24,31 +24,40 @@ public actor BusSimulator {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { bus.unownedExecutor }
 
-    private init(
-        _ options: BusSimulatorOptions, bus: BusConnection, keepers: [BandSetup]
-    ) throws(SimulatorError) {
+    private init(_ options: BusSimulatorOptions, bus: BusConnection, keepers: [BandKeeper]) {
         self.options = options
         self.bus = bus
-        if let directory = options.stateDirectory { try BandFile.prepare(directory: directory) }
-        let log: LineFile? =
-            if let path = options.ackLog { try LineFile(path: path, truncate: false) } else { nil }
-        var devices: [SimulatedDevice] = []
-        for setup in keepers {
-            let keeper = try BandKeeper(setup, stateDirectory: options.stateDirectory, ackLog: log)
-            devices.append(SimulatedDevice(keeper, adapterPath: adapterPath))
-        }
-        self.devices = devices
+        let adapterPath = adapterPath
+        devices = keepers.map { SimulatedDevice($0, adapterPath: adapterPath) }
     }
 
     /// Takes the name `org.bluez` and serves it until `stop`.
     public static func start(_ options: BusSimulatorOptions) async throws -> BusSimulator {
+        try await start(options, alsoOn: [])[0]
+    }
+
+    /// Takes the name `org.bluez` on several buses, each a host with a BlueZ and an adapter of its own. All of them hear the
+    /// same bands, and a band has one link at a time.
+    public static func start(
+        _ options: BusSimulatorOptions, alsoOn others: [BusAddress]
+    ) async throws -> [BusSimulator] {
+        let keepers = try BandKeeper.all(options)
         let bus = try await BusConnection.open(options.address)
-        let simulator = try BusSimulator(options, bus: bus, keepers: options.bands)
-        try await simulator.serve()
-        return simulator
+        var simulators = [BusSimulator(options, bus: bus, keepers: keepers)]
+        for (index, address) in others.enumerated() {
+            // On the queue of the first, which is the bands'.
+            let other = try await BusConnection.open(address, executor: bus.executor)
+            simulators.append(
+                BusSimulator(options.further(host: index + 1, at: address), bus: other, keepers: keepers))
+        }
+        for simulator in simulators { try await simulator.serve() }
+        return simulators
     }
 
     private func serve() async throws {
+        for device in devices {
+            device.reach = { [weak self] body in self?.assumeIsolated { body($0) } }
+        }
         exportAdapter()
         for device in devices where !device.isTemporary { exportDevice(device) }
         answerAdapterCalls()
@@ -83,6 +92,7 @@ public actor BusSimulator {
         for device in devices {
             if device.isConnected { linkLost(device, reason: .local) }
             device.keeper.save()
+            device.keeper.remove(device)
         }
         writeTruth()
         await control?.stop()

@@ -37,4 +37,15 @@ public struct BusSimulatorOptions: Sendable {
         self.address = address
         self.bands = bands
     }
+
+    /// Those of another host that hears the same bands. What is done once for a band is done by the first.
+    func further(host: Int, at address: BusAddress) -> BusSimulatorOptions {
+        var options = self
+        options.address = address
+        options.truthFile = nil
+        options.recordEvery = nil
+        options.adapterAddress =
+            "00:AA:01:00:00:" + GATTPath.hexadecimal(UInt16(0x23 + host)).suffix(2).uppercased()
+        return options
+    }
 }

@@ -18,6 +18,10 @@ final class SimulatedDevice: @unchecked Sendable {
 
     let keeper: BandKeeper
     let path: String
+    /// Which of the hosts that hear the band this is, from 0.
+    let host: Int
+    /// Does something to this device on its simulator, which the other hosts of the band do not know.
+    var reach: ((@Sendable (isolated BusSimulator) -> Void) -> Void)?
     /// In range and switched on.
     var isPresent = true
     /// The Device1 object exists.
@@ -58,6 +62,7 @@ final class SimulatedDevice: @unchecked Sendable {
 
     init(_ keeper: BandKeeper, adapterPath: String) {
         self.keeper = keeper
+        host = keeper.devices.count
         let address = keeper.setup.address.description
         let path = adapterPath + "/dev_" + address.map { $0 == ":" ? "_" : String($0) }.joined()
         self.path = path
@@ -68,8 +73,15 @@ final class SimulatedDevice: @unchecked Sendable {
                 service.characteristics.map { SimulatedCharacteristic($0, service: servicePath) }
             )
         }
-        isTemporary = !keeper.stored.isKnown
         rssi = -50 - Int16(keeper.setup.address.bits & 0xf)
+        keeper.add(self)
+        isTemporary = !stored.isKnown
+    }
+
+    /// What this host's BlueZ keeps of it.
+    var stored: HostStorage {
+        get { keeper.stored.hosts[host] }
+        set { keeper.stored.hosts[host] = newValue }
     }
 
     var address: BluetoothAddress { keeper.setup.address }
@@ -77,7 +89,9 @@ final class SimulatedDevice: @unchecked Sendable {
     /// Reads and writes can be sent.
     var hasGATT: Bool { isConnected && !isBearerShut }
     /// A band advertises whenever it may and nobody holds its link.
-    var isAdvertising: Bool { isPresent && !isConnected }
+    var isAdvertising: Bool { isPresent && keeper.linked == nil }
+    /// It would answer a connection now.
+    var isConnectable: Bool { isPresent && (keeper.linked == nil || keeper.linked === self) }
     var characteristics: [SimulatedCharacteristic] { services.flatMap(\.characteristics) }
 
     func characteristic(_ role: GATTLayout.Role) -> SimulatedCharacteristic? {

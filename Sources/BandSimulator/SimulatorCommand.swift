@@ -4,7 +4,8 @@ import DBus
 
 /// What `bandsim` was asked to do.
 public enum SimulatorCommand: Sendable {
-    case bus(BusSimulatorOptions)
+    /// `alsoOn`: further hosts that hear the same bands.
+    case bus(BusSimulatorOptions, alsoOn: [BusAddress])
     case radio(RadioOptions)
     /// Print what the bands of a state directory have ever measured.
     case truth(stateDirectory: String)
@@ -18,7 +19,8 @@ public enum SimulatorCommand: Sendable {
         switch rest.popFirst() {
         case "bus":
             var parser = try OptionParser(rest)
-            self = .bus(try Self.bus(&parser))
+            let others = parser.texts("also-on").map(BusAddress.address)
+            self = .bus(try Self.bus(&parser), alsoOn: others)
             try parser.end()
         case "radio":
             var parser = try OptionParser(rest)

@@ -9,9 +9,11 @@ public enum SimulatorHelp {
 
         Bus and files
           --address ADDRESS, --system   the bus; default: DBUS_SYSTEM_BUS_ADDRESS, else the system bus
+          --also-on ADDRESS             bus: another host that hears the same bands, with a BlueZ of its own on this bus; a band has
+                                        one link at a time; may be repeated
           --adapter hciN                radio: the band's adapter
           --state DIRECTORY             bands outlive restarts here
-          --ack-log FILE                a JSON line for every ack: honoured, ignored, lost
+          --ack-log FILE                a JSON line for every ack: honoured, ignored, lost; "host" counts buses from 0
           --truth FILE                  a JSON line for every record ever measured, written at start and stop
 
         Bands

@@ -10,7 +10,10 @@ struct BandText {
     var title: String { band.name.map { "\(band.address) (\($0))" } ?? band.address.description }
 
     /// `own`, `observe`; `forgotten` keeps its rows.
-    var mode: String { band.adopted ? band.mode.rawValue : "forgotten" }
+    var mode: String {
+        guard band.adopted else { return "forgotten" }
+        return band.mode.effective(band.lease) == band.mode ? band.mode.rawValue : "own, observing"
+    }
 
     var contact: String {
         if band.syncing { return progress.map { "syncing \($0)" } ?? "syncing" }
@@ -39,6 +42,16 @@ struct BandText {
         var notes: [Note] = []
         // A forgotten band is not tried any more.
         if let problem = band.problem, band.adopted { notes.append(Note(problem, now: now)) }
+        if let lease = band.lease, band.adopted, band.mode.effective(lease) != band.mode {
+            notes.append(
+                Note(
+                    text:
+                        "The server says that another gateway (\(printable(lease.holder))) owns this band, for now until "
+                        + "\(TimeText.short(lease.until)): here it is stored and uploaded, and not acknowledged.",
+                    remedy:
+                        "Nothing, if that gateway is meant to own it; then write mode = observe here. If it is gone, this one "
+                        + "takes over by itself when its time is over."))
+        }
         if let mtu = band.mtu, mtu < BandHistory.preferredMTU {
             let records = BandHistory.recordsPerNotification(mtu: mtu)
             let carries = "a packet carries \(counted(records, "record")) instead of 15"

@@ -12,6 +12,10 @@ public enum Command: Equatable, Sendable {
     /// Nil = every band.
     case sync(String?, noAck: Bool)
     case upload(UploadCommand)
+    /// Nil = every band, all days.
+    case reconcile(band: String?, days: Int?, isDryRun: Bool)
+    /// Nil = lists what could be taken over.
+    case replace(ReplaceRequest?)
     case person(PersonCommand)
     /// `band` is an address or a device id, `person` a name or an id; the gateway knows which there are.
     case assign(band: String, person: String, from: TimeArgument, to: TimeArgument?)

@@ -22,6 +22,41 @@ extension HelpText {
                     What the server refused is tried again, of one band or of all.
 
                 TIME is written as 90s, 45m, 2h, 1h30m or 3d. BAND is an address, a device id or a name.
-                """)
+                """),
+        Page(
+            name: "reconcile", summary: "compare what is here with what the server has",
+            synopsis: "reconcile [BAND] [--days N] [--dry-run]",
+            body: """
+                For each UTC day, ring and type the samples that the server has confirmed are compared with those that it
+                has. Where counts differ its samples are read, and exactly those that it lacks go up again. What only the
+                server has (another gateway's, say) is named and left alone. What the server has let go because it was
+                old enough is no difference. Nothing that the band holds is touched.
+
+                --days N   the last N days; all unless given
+                --dry-run  say what differs, and change nothing
+
+                One at a time; it may be broken off at any moment. BAND is an address, a device id or a name; every band
+                unless one is named.
+                """),
+        Page(
+            name: "replace", summary: "take over the bands of a gateway that is gone",
+            synopsis: "replace [BAND... | --all] [--dry-run] [--force] [--address ADDRESS]",
+            body: """
+                Without a band: lists the bands that the server knows, when each was last met, and which gateway owns it.
+
+                With bands, or --all for every one that is not owned here: each is adopted as owned under its device id and
+                read from where the server has all of it. Gaps and persons that the server knows come with it. Nothing is
+                acknowledged that the server does not have.
+
+                A band that another gateway still holds is refused: that gateway may be at work. Its hold ends by itself
+                when it is not heard of (lease_seconds of its configuration, an hour unless set).
+
+                --dry-run          say what would be done
+                --force            take it over now: it is stored and uploaded at once, and acknowledged once the other
+                                   gateway's hold has ended
+                --address ADDRESS  of the one band that is named, where its device id does not tell it
+
+                BAND is a device id, or an address. docs/moving-to-a-new-card.md walks through it.
+                """),
     ]
 }

@@ -1,3 +1,6 @@
+import BandProfile
+import GatewayModel
+
 extension InvocationParser {
     mutating func upload() throws(UsageError) -> UploadCommand {
         switch takeWord() {
@@ -13,6 +16,54 @@ extension InvocationParser {
             throw UsageError(
                 message: "there is no 'upload \(word)'; there are status, now, pause, resume and retry",
                 command: "upload")
+        }
+    }
+
+    mutating func reconcile() throws(UsageError) -> Command {
+        var days: Int?
+        if let text = takeValue("days") {
+            guard let number = Int(text), (1...36_600).contains(number) else {
+                throw UsageError(
+                    message: "--days is a number of days from 1 on, not '\(text)'", command: "reconcile")
+            }
+            days = number
+        }
+        return .reconcile(band: takeWord(), days: days, isDryRun: takeSwitch("dry-run"))
+    }
+
+    /// Nil = only the list.
+    mutating func replace() throws(UsageError) -> ReplaceRequest? {
+        var request = ReplaceRequest(
+            bands: [], isEverything: takeSwitch("all"), isDryRun: takeSwitch("dry-run"),
+            isForced: takeSwitch("force"))
+        while let word = takeWord() {
+            guard BluetoothAddress(word) != nil || DeviceID(word) != nil else {
+                throw UsageError(
+                    message: "'\(word)' is no address such as F0:F1:F2:F3:F4:F5, and no device id",
+                    command: "replace")
+            }
+            request.bands.append(word)
+        }
+        if let text = takeValue("address") {
+            guard let address = BluetoothAddress(text) else {
+                throw UsageError(
+                    message: "--address: '\(text)' is none; write it as F0:F1:F2:F3:F4:F5", command: "replace"
+                )
+            }
+            guard request.bands.count == 1 else {
+                throw UsageError(message: "--address is for one band", command: "replace")
+            }
+            request.address = address
+        }
+        switch (request.bands.isEmpty, request.isEverything) {
+        case (true, true), (false, false): return request
+        case (false, true):
+            throw UsageError(message: "name bands, or say --all, not both", command: "replace")
+        case (true, false):
+            guard !request.isDryRun, !request.isForced else {
+                throw UsageError(message: "name the bands, or say --all", command: "replace")
+            }
+            return nil
         }
     }
 

@@ -18,10 +18,11 @@ struct InvocationParser {
     /// Options that take a value; all others are switches.
     private static let valued: Set = [
         "config", "seconds", "mode", "device-id", "name", "device", "format", "id", "from", "to", "days",
-        "type", "person", "tz", "wait", "for",
+        "type", "person", "tz", "wait", "for", "address",
     ]
     private static let switches: Set = [
-        "json", "no-ack", "start-empty", "share-name", "remove", "all", "hours", "help", "version",
+        "json", "no-ack", "start-empty", "share-name", "remove", "all", "hours", "dry-run", "force", "help",
+        "version",
     ]
 
     init(_ arguments: [String]) { unsplit = arguments }
@@ -55,6 +56,8 @@ struct InvocationParser {
         case "forget": return .forget(try requiredBand(for: name))
         case "sync": return .sync(takeWord(), noAck: takeSwitch("no-ack"))
         case "upload": return .upload(try upload())
+        case "reconcile": return try reconcile()
+        case "replace": return .replace(try replace())
         case "person": return .person(try person())
         case "assign": return try assign()
         case "unassign": return try unassign()

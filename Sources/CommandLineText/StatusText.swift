@@ -105,7 +105,14 @@ public enum StatusText {
             ("next_seq", .optional(band.nextSeq) { .number($0) }), ("stored", .number(band.stored)),
             ("pending", .number(band.pending)), ("quarantined", .number(band.quarantined)),
             ("conflicts", .number(band.conflicts)), ("undecodable", .number(band.undecodable)),
-            ("gaps", .number(band.gaps)), ("problem", .optional(band.problem, json)),
+            ("gaps", .number(band.gaps)), ("lease", .optional(band.lease, json)),
+            ("problem", .optional(band.problem, json)),
+        ])
+    }
+
+    static func json(_ lease: BandLease) -> JSONText {
+        .object([
+            ("ours", .bool(lease.isOurs)), ("holder", .string(lease.holder)), ("until", time(lease.until)),
         ])
     }
 

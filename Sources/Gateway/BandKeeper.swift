@@ -147,8 +147,11 @@ actor BandKeeper {
             (live.ring, live.nextSeq, live.newestSeq) = (nil, nil, nil)
         }
         await noteContact(link)
+        // As it was when the session began: what is acked in it is durable here and goes up, whoever owns the band.
+        let lease = try? await parts.store.lease(of: band.device)
+        let mode = noAck ? .observe : band.mode.effective(lease)
         let runner = SessionRunner(
-            link: link, inbox: inbox, device: band.device, mode: noAck ? .observe : band.mode,
+            link: link, inbox: inbox, device: band.device, mode: mode,
             connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock,
             hostWatch: parts.hostWatch, hooks: hooks(),
             log: log)

@@ -17,3 +17,19 @@ extension GatewayDaemon {
 
     public func retryUpload(_ band: String?) async throws -> Int { try await ready().retryUpload(band) }
 }
+
+/// The command that compares with the server.
+extension GatewayDaemon {
+    public func reconcile(_ band: String?, days: Int?, isDryRun: Bool) async throws -> [ReconcileReport] {
+        try await ready().reconcile(band, days: days, isDryRun: isDryRun)
+    }
+}
+
+/// The commands that take bands over.
+extension GatewayDaemon {
+    public func serverBands() async throws -> [ServerBand] { try await ready().serverBands() }
+
+    public func replace(_ request: ReplaceRequest) async throws -> [ReplaceReport] {
+        try await ready().replace(request)
+    }
+}

@@ -20,10 +20,11 @@ actor RunningGateway {
     var bus: BusAddress { settings.bus }
     var log: Log { settings.log }
     var configurationFile: String { settings.configurationFile }
+    var configuration: Configuration { settings.configuration }
     var uploadURL: String? { settings.configuration.upload?.url }
     private let blueZ: BlueZClient
     let uploader: Uploader?
-    private let parts: GatewayParts
+    let parts: GatewayParts
     private(set) var keepers: [BluetoothAddress: BandKeeper] = [:]
     /// Bands that may pair with this gateway.
     private let adopted = AddressSet()
@@ -245,11 +246,16 @@ actor RunningGateway {
             try await store.adopt(
                 address: request.address, device: device, mode: request.mode, name: request.name,
                 configured: false)
-            if let old = keepers.removeValue(forKey: request.address) { await old.stop() }
-            for band in try await store.adoptedBands() where band.address == request.address { keep(band) }
+            try await keepAnew(request.address)
         } catch {
             throw CommandFailure(.failed, "\(error)")
         }
+    }
+
+    /// As the store says now.
+    func keepAnew(_ address: BluetoothAddress) async throws {
+        if let old = keepers.removeValue(forKey: address) { await old.stop() }
+        for band in try await store.adoptedBands() where band.address == address { keep(band) }
     }
 
     func forget(_ address: BluetoothAddress) async throws {
@@ -290,6 +296,7 @@ actor RunningGateway {
         if let problem = Problem.hostClock(hostWatch.stamp().trust) { status.problems.append(problem) }
         if let snapshot = uploader?.snapshot {
             status.lastUpload = snapshot.lastSuccess
+            status.reconciling = uploader?.reconciling
             if let problem = snapshot.problem { status.problems.append(problem) }
         }
         do {

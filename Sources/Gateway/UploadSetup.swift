@@ -19,7 +19,9 @@ extension Uplink.UploadSettings {
             limits: SendLimits(
                 bytesPerSecond: upload.maxKilobytesPerSecond.map { $0 * 1000 },
                 meteredHours: upload.meteredHours, onMetered: upload.onMetered),
-            intervals: UploadIntervals(limits: UploadSchedule.Limits(batchSize: upload.batchSize)))
+            intervals: UploadIntervals(
+                lease: .seconds(upload.leaseSeconds),
+                limits: UploadSchedule.Limits(batchSize: upload.batchSize)))
     }
 }
 

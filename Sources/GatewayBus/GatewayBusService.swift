@@ -99,6 +99,8 @@ public actor GatewayBusService {
         handle("Sync", interface: GatewayBusNames.bandInterface) { try await $0.syncBand($1) }
         servePeople()
         serveUpload()
+        serveReconcile()
+        serveReplace()
         await connection.serve(tree)
     }
 

@@ -2,7 +2,9 @@ import BandProfile
 import GatewayModel
 
 /// What people ask of a running gateway. Failures are `CommandFailure`; anything else is reported as `failed`.
-public protocol GatewayCommands: PersonCommands, UploadCommands {
+public protocol GatewayCommands: PersonCommands, UploadCommands, ReconcileCommands,
+    ReplaceCommands
+{
     /// Listens for bands for so long; bands already known are in the answer too.
     func scan(seconds: Int) async throws -> [SeenBand]
     func adopt(_ request: AdoptRequest) async throws

@@ -21,7 +21,7 @@ enum GatewayInterfaces {
         properties: [
             Property("Version", "s"), Property("StateDirectory", "s"), Property("Running", "b"),
             Property("Scanning", "b"), Property("UploadURL", "s"), Property("LastUpload", "x"),
-            Property("Problems", "aa{sv}"),
+            Property("Problems", "aa{sv}"), Property("Reconciling", "a{sv}"),
         ])
 
     private static let people = [
@@ -45,6 +45,13 @@ enum GatewayInterfaces {
         Method("PauseUpload", takes: [Argument("options", "a{sv}")], returns: [Argument("pause", "a{sv}")]),
         Method("ResumeUpload"),
         Method("RetryUpload", takes: [Argument("band", "s")], returns: [Argument("samples", "t")]),
+        Method(
+            "Replace", takes: [Argument("bands", "as"), Argument("options", "a{sv}")],
+            returns: [Argument("reports", "aa{sv}")]),
+        Method("ServerBands", returns: [Argument("bands", "aa{sv}")]),
+        Method(
+            "Reconcile", takes: [Argument("band", "s"), Argument("options", "a{sv}")],
+            returns: [Argument("reports", "aa{sv}")]),
     ]
 
     static let band = InterfaceDescription(
@@ -60,6 +67,7 @@ enum GatewayInterfaces {
             Property("Firmware", "s"), Property("Ring", "s"), Property("NewestSeq", "u"),
             Property("NewestRecordedAt", "x"), Property("NextSeq", "u"), Property("Stored", "t"),
             Property("Pending", "t"), Property("Quarantined", "t"), Property("Conflicts", "t"),
-            Property("Undecodable", "t"), Property("Gaps", "t"), Property("Problem", "a{sv}"),
+            Property("Undecodable", "t"), Property("Gaps", "t"), Property("Lease", "a{sv}"),
+            Property("Problem", "a{sv}"),
         ])
 }

@@ -36,6 +36,7 @@ extension GatewayStatus {
         ]
         result["UploadURL"] = uploadURL.map { .string($0) }
         result["LastUpload"] = lastUpload?.bus
+        result["Reconciling"] = reconciling.map { .properties($0.properties) }
         return result
     }
 
@@ -46,6 +47,7 @@ extension GatewayStatus {
             running: properties.bool("Running") ?? true)
         uploadURL = properties.string("UploadURL")
         lastUpload = properties.timestamp("LastUpload")
+        reconciling = properties.dictionary("Reconciling").flatMap { ReconcileProgress($0) }
         problems = properties.list("Problems").compactMap { Problem($0) }
         self.bands = bands
     }
@@ -78,6 +80,7 @@ extension BandStatus {
         result["NewestSeq"] = newestSeq.map { .uint32($0) }
         result["NewestRecordedAt"] = newestRecordedAt?.bus
         result["NextSeq"] = nextSeq.map { .uint32($0) }
+        result["Lease"] = lease.map { .properties($0.properties) }
         result["Problem"] = problem.map { .properties($0.properties) }
         return result
     }
@@ -108,6 +111,20 @@ extension BandStatus {
         conflicts = properties.integer("Conflicts") ?? 0
         undecodable = properties.integer("Undecodable") ?? 0
         gaps = properties.integer("Gaps") ?? 0
+        lease = properties.dictionary("Lease").flatMap { BandLease($0) }
         problem = properties.dictionary("Problem").flatMap { Problem($0) }
+    }
+}
+
+extension BandLease {
+    var properties: BusProperties {
+        ["Ours": .bool(isOurs), "Holder": .string(holder), "Until": until.bus]
+    }
+
+    init?(_ properties: BusProperties) {
+        guard let isOurs = properties.bool("Ours"), let until = properties.timestamp("Until") else {
+            return nil
+        }
+        self.init(isOurs: isOurs, holder: properties.string("Holder") ?? "", until: until)
     }
 }

@@ -73,6 +73,8 @@ public struct UploadSettings: Equatable, Sendable {
     public var maxKilobytesPerSecond: Int?
     public var meteredHours = MeteredHours()
     public var onMetered = OnMetered.upload
+    /// How long a band stays this gateway's at the server when the gateway is not heard of.
+    public var leaseSeconds = 3_600
 
     public init(url: String, tokenFile: String, caFile: String? = nil, batchSize: Int = 500) {
         self.url = url

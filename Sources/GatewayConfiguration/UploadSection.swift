@@ -4,7 +4,7 @@ import UploadDecisions
 struct UploadSection {
     static let keys = [
         "url", "token_file", "ca_file", "client_certificate", "client_key", "proxy", "proxy_credentials_file",
-        "batch_size", "max_kilobytes_per_second", "metered_hours", "on_metered",
+        "batch_size", "max_kilobytes_per_second", "metered_hours", "on_metered", "lease_seconds",
     ]
 
     private var settings = UploadSettings(url: "", tokenFile: "")
@@ -27,6 +27,8 @@ struct UploadSection {
         case "max_kilobytes_per_second":
             settings.maxKilobytesPerSecond = try Value.number(
                 value, in: 1...1_000_000, unit: "kilobytes, such as 50, or remove the line for no cap")
+        case "lease_seconds":
+            settings.leaseSeconds = try Value.number(value, in: 1...604_800, unit: "seconds, such as 3600")
         case "metered_hours": settings.meteredHours = try MeteredHoursText.read(value)
         case "on_metered":
             guard let choice = OnMetered(rawValue: value) else {

@@ -38,6 +38,8 @@ public struct BandStatus: Equatable, Sendable {
     public var conflicts: Int
     public var undecodable: Int
     public var gaps: Int
+    /// Who owns it, as the server last said; nil = it has not said so.
+    public var lease: BandLease?
     /// Code, sentence and what to do; nil when all is well.
     public var problem: Problem?
 
@@ -81,6 +83,8 @@ public struct GatewayStatus: Equatable, Sendable {
     /// Where samples go; nil when no server is configured.
     public var uploadURL: String?
     public var lastUpload: Timestamp?
+    /// The comparison with the server that is under way.
+    public var reconciling: ReconcileProgress?
     public var problems: [Problem]
     public var bands: [BandStatus]
 

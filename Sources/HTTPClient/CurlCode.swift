@@ -33,7 +33,10 @@ enum CurlCode {
     }
 
     private static func kind(_ code: CURLcode, _ details: Details, said: String) -> HTTPFailure.Code {
-        switch code {
+        // What a proxy said to CONNECT is the cause, whichever code it has in this version.
+        if details.connectStatus == 407 { return .proxyAuthentication }
+        if details.connectStatus >= 300 { return .proxyRefused }
+        return switch code {
         case CURLE_URL_MALFORMAT: .badRequest
         case CURLE_COULDNT_RESOLVE_HOST: .cannotResolve
         case CURLE_COULDNT_RESOLVE_PROXY: .proxyUnreachable
@@ -46,7 +49,9 @@ enum CurlCode {
         case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR, CURLE_USE_SSL_FAILED,
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_INVALIDCERTSTATUS:
             .tls
-        case CURLE_SEND_ERROR, CURLE_RECV_ERROR: lost(details, said: said)
+        // In TLS 1.3 a server refuses a certificate after the handshake.
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
+            isAboutOwnCertificate(said) ? .clientCertificate : .connectionLost
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .connectionLost
         case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED: .answerTooLarge
         // The scheme was checked before: here it stands for an answer without a status line.
@@ -55,15 +60,6 @@ enum CurlCode {
         case CURLE_ABORTED_BY_CALLBACK: .aborted
         case CURLE_OUT_OF_MEMORY: .outOfMemory
         default: .other
-        }
-    }
-
-    /// The way broke off; a proxy or, in TLS 1.3, a server that refuses a certificate is told of so, too.
-    private static func lost(_ details: Details, said: String) -> HTTPFailure.Code {
-        switch details.connectStatus {
-        case 407: return .proxyAuthentication
-        case 300...: return .proxyRefused
-        default: return isAboutOwnCertificate(said) ? .clientCertificate : .connectionLost
         }
     }
 

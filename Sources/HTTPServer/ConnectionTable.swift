@@ -9,8 +9,9 @@ struct ConnectionTable {
         /// A request's head is read or waited for.
         case head
         case body
-        /// The body of a request that is refused already: read and dropped, so that the answer gets through.
-        case refusedBody
+        /// A body that nobody wants, of a request that is refused or that has no use for one: read and dropped, so
+        /// that the answer gets through.
+        case unwantedBody
         /// The server's own time.
         case handler
         case answer
@@ -29,7 +30,7 @@ struct ConnectionTable {
     private let limits: HTTPLimits
     private var entries: [ID: Entry] = [:]
     private var perAddress: [ClientAddress: Int] = [:]
-    /// Connections in `head` or `refusedBody`, the longest first, and others that were: an entry counts when its
+    /// Connections in `head` or `unwantedBody`, the longest first, and others that were: an entry counts when its
     /// turn is the connection's own.
     private var waiting: [(id: ID, turn: UInt64)] = []
     private var firstWaiting = 0
@@ -73,7 +74,7 @@ struct ConnectionTable {
         entry.turn = nil
         entries[id] = entry
         switch phase {
-        case .head, .refusedBody: takeTurn(id)
+        case .head, .unwantedBody: takeTurn(id)
         case .body, .handler, .answer: break
         }
     }
@@ -83,7 +84,7 @@ struct ConnectionTable {
         // The next request may be waited for as long as any byte may; then its head has its time.
         case .head: now + .seconds(limits.idleSeconds) + limits.headDeadline
         case .body: now + limits.bodyDeadline
-        case .refusedBody: now + limits.headDeadline
+        case .unwantedBody: now + limits.headDeadline
         case .handler: nil
         case .answer: now + limits.answerDeadline
         }

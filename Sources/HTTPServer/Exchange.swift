@@ -29,6 +29,8 @@ final class Exchange: @unchecked Sendable {
     var request: ServerRequest
     /// Set when the request is not for the handler; its body is then read and dropped.
     var refusal: ServerResponse?
+    /// The body is read and dropped although the request is for the handler.
+    var dropsBody = false
     /// Where the request ends can't be told: the answer is the connection's last.
     let isUnframed: Bool
     private(set) var received = 0
@@ -48,7 +50,7 @@ final class Exchange: @unchecked Sendable {
     func receive(_ bytes: UnsafeBufferPointer<UInt8>, limits: HTTPLimits) -> Bool {
         received += bytes.count
         guard received <= Self.drainLimit(limits) else { return false }
-        if refusal == nil { request.body.append(contentsOf: bytes) }
+        if refusal == nil, !dropsBody { request.body.append(contentsOf: bytes) }
         return true
     }
 

@@ -35,6 +35,9 @@ final class ServerCore: Sendable {
         if exchange.refusal != nil { return goOn(exchange, connection, refusal: exchange.refusal) }
         switch admit(exchange.request) {
         case .admitted: return goOn(exchange, connection, refusal: nil)
+        case .admittedWithoutBody:
+            exchange.dropsBody = true
+            return goOn(exchange, connection, refusal: nil)
         case .refused(let response): return goOn(exchange, connection, refusal: response)
         case .pending(let look): return judge(exchange, connection, look)
         }
@@ -64,14 +67,14 @@ final class ServerCore: Sendable {
             exchange.refusal = refuse(.bodyTooLarge(limit: limits.bodyBytes))
         }
         guard let refusal = exchange.refusal else {
-            watch.enter(.body, connection)
+            watch.enter(exchange.dropsBody ? .unwantedBody : .body, connection)
             return bandferry_mhd_result(true)
         }
         let waitsForConsent = !exchange.request.header("expect").isEmpty
         if waitsForConsent || exchange.isUnframed || declared > Exchange.drainLimit(limits) {
             return send(refusal, exchange, on: connection, close: true)
         }
-        watch.enter(.refusedBody, connection)
+        watch.enter(.unwantedBody, connection)
         return bandferry_mhd_result(true)
     }
 
@@ -79,7 +82,7 @@ final class ServerCore: Sendable {
     func receive(
         _ bytes: UnsafeBufferPointer<UInt8>, _ exchange: Exchange, _ connection: OpaquePointer
     ) -> MHD_Result {
-        if exchange.refusal == nil {
+        if exchange.refusal == nil, !exchange.dropsBody {
             if exchange.received + bytes.count > limits.bodyBytes {
                 drop(exchange, connection, for: .bodyTooLarge(limit: limits.bodyBytes))
             } else if !requests.charge(bytes.count, to: exchange, limit: limits.bytesInHand) {
@@ -92,7 +95,7 @@ final class ServerCore: Sendable {
     private func drop(_ exchange: Exchange, _ connection: OpaquePointer, for refusal: HTTPRefusal) {
         exchange.drop(for: refuse(refusal))
         requests.discharge(exchange)
-        watch.enter(.refusedBody, connection)
+        watch.enter(.unwantedBody, connection)
     }
 
     /// The body is in.

@@ -47,6 +47,8 @@ public enum HTTPRefusal: Sendable, Equatable {
 public enum Admission: Sendable {
     /// The body may come.
     case admitted
+    /// The handler is for it, its body for nobody: anybody may send it.
+    case admittedWithoutBody
     /// This is the answer; the body is dropped.
     case refused(ServerResponse)
     /// It has to be looked up. No byte of the body is read until this returns: nil = admitted, else the answer.

@@ -32,7 +32,14 @@ public struct APITime: Hashable, Comparable, Sendable {
 extension APITime {
     /// Reads RFC 3339, section 5.6; nil for anything else, a day that its month does not have included.
     public init?(_ text: some StringProtocol) {
-        var text = DigitReader(Array(text.utf8))
+        var text = String(text)
+        guard let time = text.withUTF8({ APITime(bytes: $0) }) else { return nil }
+        self = time
+    }
+
+    /// The same, of a text's bytes.
+    init?(bytes: UnsafeBufferPointer<UInt8>) {
+        var text = DigitReader(bytes)
         guard let year = text.number(digits: 4), text.take("-"),
             let month = text.number(digits: 2), text.take("-"),
             let day = text.number(digits: 2), text.take("T") || text.take("t"),
@@ -56,10 +63,10 @@ extension APITime {
 
 /// Takes an RFC 3339 text apart from its front.
 private struct DigitReader {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private var offset = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     var isAtEnd: Bool { offset == bytes.count }
 

@@ -62,8 +62,20 @@ public struct ReceivedBatch: Equatable, Sendable {
     /// Reads a body after decompression. The failure is the whole batch's: 400 or 413.
     public init(decoding body: [UInt8]) throws(APIFailure) {
         guard body.count <= IngestAPI.maxBatchBytes else { throw .batchTooLarge("the batch is over 1 MiB") }
+        if let batch = BatchReader.read(body) {
+            self = batch
+        } else {
+            self = try Self(judging: body)
+        }
+    }
+
+    /// Reads any body, and says what is wrong with it. Of those that `readDirectly` reads it makes the same.
+    package init(judging body: [UInt8]) throws(APIFailure) {
         self = try APIJSON.decode(ReceivedBatch.self, from: body)
     }
+
+    /// Many times as fast; nil for a body that is not in the form that gateways send.
+    package static func readDirectly(_ body: [UInt8]) -> ReceivedBatch? { BatchReader.read(body) }
 }
 
 extension ReceivedBatch: Decodable {

@@ -8,7 +8,9 @@ public struct Tenths: Hashable, Comparable, Sendable {
     public init(_ dividend: Int64, over divisor: Int64) {
         let doubled = dividend.magnitude.multipliedReportingOverflow(by: 20)
         guard !doubled.overflow, divisor > 0 else {
-            self.init(tenths: divisor > 0 ? Int(clamping: dividend / divisor * 10) : 0)
+            // Beyond what can be rounded exactly, and still not beyond what can be said.
+            let tens = divisor > 0 ? (dividend / divisor).multipliedReportingOverflow(by: 10) : (0, false)
+            self.init(tenths: tens.1 ? (dividend < 0 ? .min : .max) : Int(tens.0))
             return
         }
         let rounded = (doubled.partialValue + divisor.magnitude) / (2 * divisor.magnitude)

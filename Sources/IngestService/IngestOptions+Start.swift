@@ -14,7 +14,12 @@ extension IngestOptions {
         }
         let identity = try tls?.load()
         let tokens = try readTokens()
-        let page = try readDashboard()
+        let page: Dashboard
+        do {
+            page = try Dashboard.read(dashboard, program: FileBytes.program)
+        } catch {
+            throw ExitFailure(status: 78, "dashboard: \(error)")
+        }
         let storage: DatabaseStorage
         do {
             storage = try await DatabaseStorage(store, retention: retention)
@@ -50,14 +55,6 @@ extension IngestOptions {
         }
     }
 
-    private func readDashboard() throws(ExitFailure) -> Dashboard {
-        do {
-            return try Dashboard.read(dashboard, program: FileBytes.program)
-        } catch {
-            throw ExitFailure(status: 78, "dashboard: \(error)")
-        }
-    }
-
     private func requireToken(in storage: any TokenStorage) async throws(ExitFailure) {
         do {
             for account in try await storage.accounts() {
@@ -73,8 +70,8 @@ extension IngestOptions {
     }
 
     private func serve(
-        _ storage: DatabaseStorage, tokens: TokenTable, identity: TLSIdentity?, page: StaticFiles,
-        report: @escaping @Sendable (ServiceEvent) -> Void
+        _ storage: DatabaseStorage, tokens: TokenTable, identity: TLSIdentity?,
+        page: StaticFiles, report: @escaping @Sendable (ServiceEvent) -> Void
     ) throws(ExitFailure) -> IngestServer {
         let service = IngestService(
             storage: storage, tokens: tokens, tokenStorage: storage, requestsPerMinute: requestsPerMinute,

@@ -47,9 +47,9 @@ public struct IngestOptions: Equatable, Sendable {
         case (nil, _?): throw UsageFailure("--tls-certificate is missing")
         case (_?, nil): throw UsageFailure("--tls-key is missing")
         }
-        allowsPlainHTTP = reader.isSet("--allow-plain-http")
         dashboard = Dashboard.Places(
             directory: reader.optional("--dashboard"), chartFile: reader.optional("--chart-js"))
+        allowsPlainHTTP = reader.isSet("--allow-plain-http")
         isBehindProxy = reader.isSet("--behind-proxy")
         requestsPerMinute = try reader.number("--requests-per-minute", from: 1)
         maxConnections = try reader.number("--max-connections", from: 8) ?? Self.defaultConnections

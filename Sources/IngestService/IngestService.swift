@@ -37,8 +37,10 @@ public final class IngestService: Sendable {
 
     /// Judges a request by its head, so that the body of one whom nobody knows is never kept.
     public func admit(_ head: ServerRequest) -> Admission {
-        if dashboard.response(to: head) != nil { return .admitted }
-        if let route = try? Route(method: head.method, path: head.path), route.isPublic { return .admitted }
+        if dashboard.response(to: head) != nil { return .admittedWithoutBody }
+        if let route = try? Route(method: head.method, path: head.path), route.isPublic {
+            return .admittedWithoutBody
+        }
         switch authenticator.judge(head) {
         case .known: return .admitted
         case .refused(let failure): return .refused(unauthenticated(failure))
@@ -233,7 +235,7 @@ public final class IngestService: Sendable {
 public enum ServiceEvent: Sendable, Equatable {
     case storageFailing(StorageFailure)
     case storageHealed
-    case dashboard(DashboardNote)
     /// So many requests had a wrong token, or none, since this was last said; at most once a minute.
     case authenticationFailures(Int)
+    case dashboard(DashboardNote)
 }

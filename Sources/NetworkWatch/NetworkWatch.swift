@@ -33,6 +33,8 @@ public actor NetworkWatch {
     private var told = NetworkState()
     /// Unique names of the two services; signals of others are not believed.
     private var owners: [NetworkService: String] = [:]
+    /// What was there at the start is known.
+    private(set) var isWatching = false
 
     /// - Parameter changed: called on the watch's queue when the state is another, or the network came; must return at once.
     public init(
@@ -83,6 +85,7 @@ public actor NetworkWatch {
         }
         for service in NetworkService.allCases { await read(service, on: connection) }
         view.looked()
+        isWatching = true
         return connection
     }
 
@@ -110,6 +113,7 @@ public actor NetworkWatch {
     }
 
     private func forgetAll() {
+        isWatching = false
         owners = [:]
         for service in NetworkService.allCases { apply(service, nil) }
     }
@@ -156,48 +160,5 @@ public actor NetworkWatch {
         guard came || view.state != told else { return }
         told = view.state
         changed(told, came)
-    }
-}
-
-/// Who may know of the network.
-private enum NetworkService: CaseIterable {
-    case networkManager
-    case networkd
-
-    var name: String {
-        switch self {
-        case .networkManager: "org.freedesktop.NetworkManager"
-        case .networkd: "org.freedesktop.network1"
-        }
-    }
-
-    var path: String {
-        switch self {
-        case .networkManager: "/org/freedesktop/NetworkManager"
-        case .networkd: "/org/freedesktop/network1"
-        }
-    }
-
-    var interface: String {
-        switch self {
-        case .networkManager: "org.freedesktop.NetworkManager"
-        case .networkd: "org.freedesktop.network1.Manager"
-        }
-    }
-}
-
-extension NetworkView.ManagerReport {
-    fileprivate init(_ properties: BusProperties) {
-        self.init(
-            state: properties["State"]?.integer, connectivity: properties["Connectivity"]?.integer,
-            metered: properties["Metered"]?.integer, primary: properties["PrimaryConnection"]?.text)
-    }
-}
-
-extension NetworkView.NetworkdReport {
-    fileprivate init(_ properties: BusProperties) {
-        self.init(
-            onlineState: properties["OnlineState"]?.text,
-            operationalState: properties["OperationalState"]?.text)
     }
 }

@@ -6,6 +6,7 @@ import SQLite
 /// is stored of a band that another gateway syncs, too.
 final class ComparisonTable {
     let contested: SeqIntervals
+    let held: SeqIntervals
     /// Of each ring, lowest first. Not kept over a restart: another sweep comes.
     private var unswept: [(ring: OutboxSelection.Ring, seqs: ClosedRange<UInt32>)] = []
     private let database: Database
@@ -13,7 +14,8 @@ final class ComparisonTable {
 
     init(_ database: Database) throws(SQLiteError) {
         self.database = database
-        waiting = [try SeqIntervals(database), try SeqIntervals(database, .held)]
+        held = try SeqIntervals(database, .held)
+        waiting = [try SeqIntervals(database), held]
         contested = try SeqIntervals(database, .contested)
     }
 

@@ -32,7 +32,7 @@ struct DatabaseOpening {
                 return database
             }
             try check(database)
-            try directory.rememberDatabase()
+            try directory.rememberDatabase(of: try gatewayID(in: database))
             return database
         } catch {
             guard error.kind == .corrupt else { throw error }
@@ -40,6 +40,19 @@ struct DatabaseOpening {
             var error = error
             error.message += "; it was set aside as \(name)"
             throw error
+        }
+    }
+
+    /// As the database says, else as the last one said, else a new one.
+    private func gatewayID(in database: Database) throws(StoreError) -> String {
+        try storing("name the gateway", path) {
+            let meta = MetaTable(database: database)
+            if let bits = try meta.read(.gatewayID) { return GatewayID.text(bits) }
+            let bits =
+                directory.rememberedGateway.flatMap { GatewayID.bits($0) }
+                ?? Int64(bitPattern: .random(in: 1 ... .max))
+            try meta.write(.gatewayID, bits)
+            return GatewayID.text(bits)
         }
     }
 

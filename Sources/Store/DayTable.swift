@@ -34,10 +34,11 @@ struct DayTable {
                 AND (?3 IS NULL OR day <= ?3)
             """, .integer(ring), .optional(from.map(Self.day)), .optional(to.map(Self.day))
         ) { row -> ClosedRange<UInt32>? in
-            guard let first = row.optionalInt64(0), let last = row.optionalInt64(1), first <= last else {
-                return nil
-            }
-            return UInt32(truncatingIfNeeded: first)...UInt32(truncatingIfNeeded: last)
+            // A damaged row must not end the program: what is no seq is no range.
+            guard let first = row.optionalInt64(0).flatMap(UInt32.init(exactly:)),
+                let last = row.optionalInt64(1).flatMap(UInt32.init(exactly:)), first <= last
+            else { return nil }
+            return first...last
         } ?? nil
     }
 }

@@ -71,6 +71,16 @@ struct GapLedger {
                 notedAt: now, healedAt: gap.healedAt), ring: ring.id)
     }
 
+    /// A gap that the server has already, where nothing is stored or named here: it is not told of it anew.
+    func noteKnown(_ gap: Gap, ring: Int64, now: Timestamp) throws {
+        let seqs = gap.firstSeq...max(gap.firstSeq, gap.lastSeq ?? .max)
+        guard try missing(ring: ring, seqs) == [seqs] else { return }
+        try put(
+            GapRow(
+                first: gap.firstSeq, last: gap.lastSeq, cause: gap.cause.rawValue, after: gap.after,
+                before: gap.before, notedAt: now, healedAt: gap.healedAt), ring: ring, isSent: true)
+    }
+
     /// True when the end of this ring was given up: nothing more is asked for after it.
     func hasOpenEnd(ring: Int64) throws -> Bool {
         try database.first(
@@ -199,20 +209,21 @@ struct GapLedger {
     }
 
     /// Writes a row, with the times of its neighbours where the caller knew none, to be sent.
-    private func put(_ row: GapRow, ring: Int64) throws {
+    private func put(_ row: GapRow, ring: Int64, isSent: Bool = false) throws {
         let neighbours = NeighbourTimes(database: database, ring: ring)
         let after = try row.after ?? neighbours.below(row.first)
         let before = try row.before ?? row.last.flatMap { last in try neighbours.above(last) }
         try database.run(
             """
             INSERT INTO gaps (ring, first_seq, last_seq, cause, after, before, noted_at, healed_at, sent)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET last_seq = excluded.last_seq, cause = excluded.cause, after = excluded.after,
-                before = excluded.before, noted_at = excluded.noted_at, healed_at = excluded.healed_at, sent = 0
+                before = excluded.before, noted_at = excluded.noted_at, healed_at = excluded.healed_at,
+                sent = excluded.sent
             """, .integer(ring), .int(row.first), .optional(row.last), .text(row.cause),
             .optional(after?.milliseconds), .optional(before?.milliseconds),
             .integer(row.notedAt.milliseconds),
-            .optional(row.healedAt?.milliseconds))
+            .optional(row.healedAt?.milliseconds), .int(isSent ? 1 : 0))
     }
 }
 

@@ -11,6 +11,8 @@ struct MetaTable {
         case storageLostAt = "storage_lost_at"
         /// How long samples have been held back for the host's clock, ms.
         case holdUsed = "hold_used"
+        /// This gateway's name at the server: 64 random bits. See GatewayID.
+        case gatewayID = "gateway_id"
         /// When a person paused the upload, ms; absent = it goes on.
         case uploadPausedAt = "upload_paused_at"
         /// Until when, ms; absent = until a person resumes it.

@@ -51,8 +51,10 @@ struct Reviser {
             """, .integer(SampleKey.lowest(ring: ring, seq: seqs.lowerBound)),
             .integer(SampleKey.highest(ring: ring, seq: seqs.upperBound)), .int(Self.slice)
         ) { ($0.optionalInt64(0), $0.optionalInt64(1)) }
-        guard let first = bounds?.0, let last = bounds?.1, first <= last else { return nil }
-        return UInt32(truncatingIfNeeded: first)...UInt32(truncatingIfNeeded: last)
+        guard let first = bounds?.0.flatMap(UInt32.init(exactly:)),
+            let last = bounds?.1.flatMap(UInt32.init(exactly:)), first <= last
+        else { return nil }
+        return first...last
     }
 
     /// Samples that waited for the host's clock go up once it told their time.

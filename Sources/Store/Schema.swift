@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID = 0x4246_6777
     static let fileName = "gateway.db"
     /// `migrations[n]` leads from `user_version` n to n + 1.
-    static let migrations = [migration1, migration2]
+    static let migrations = [migration1, migration2, migration3]
     static var version: Int { migrations.count }
 
     private static let migration1 = """
@@ -308,5 +308,12 @@ enum Schema {
         ALTER TABLE bands ADD COLUMN sweeps INTEGER NOT NULL DEFAULT 0;
         -- samples.key: what is older comes with the next look; 0 = from the top.
         ALTER TABLE bands ADD COLUMN swept INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// Who owns which band, as the server last said; all NULL = it has not said so. See LeaseTable.
+    private static let migration3 = """
+        ALTER TABLE bands ADD COLUMN lease_ours INTEGER;
+        ALTER TABLE bands ADD COLUMN lease_holder TEXT;
+        ALTER TABLE bands ADD COLUMN lease_until INTEGER;
         """
 }

@@ -36,12 +36,28 @@ struct StateDirectory {
 
     private var markerPath: String { databasePath + ".made" }
 
-    func rememberDatabase() throws(StoreError) {
-        if hadDatabase { return }
+    /// Keeps the gateway's name, too: a new database after a loss is that of the same gateway.
+    func rememberDatabase(of gateway: String) throws(StoreError) {
+        if hadDatabase, rememberedGateway == gateway { return }
         let descriptor = open(markerPath, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("note that there is a database") }
-        close(descriptor)
+        defer { close(descriptor) }
+        // All of it fits one block. A name that was cut off is none, and is written again.
+        guard gateway.withCString({ pwrite(descriptor, $0, strlen($0), 0) }) == gateway.utf8.count else {
+            throw failure("note the gateway's name")
+        }
+        fsync(descriptor)
         try sync()
+    }
+
+    /// Nil where an older program made the database.
+    var rememberedGateway: String? {
+        let descriptor = open(markerPath, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
     }
 
     /// The file is there and holds nothing, as file systems leave some after a power cut.

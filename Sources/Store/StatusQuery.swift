@@ -9,7 +9,8 @@ struct StatusQuery {
     func bands() throws -> [BandStatus] {
         let rows = try database.all(
             """
-            SELECT id, address, device, name, mode, configured, adopted, mtu, last_contact, battery, firmware
+            SELECT id, address, device, name, mode, configured, adopted, mtu, last_contact, battery, firmware,
+                lease_ours, lease_holder, lease_until
             FROM bands ORDER BY address, id
             """
         ) { row -> (id: Int64, status: BandStatus)? in
@@ -25,6 +26,7 @@ struct StatusQuery {
             status.lastContact = row.optionalInt64(8).map { Timestamp(milliseconds: $0) }
             status.battery = row.optionalInt(9)
             status.firmware = row.optionalText(10)
+            status.lease = LeaseTable.lease(row, from: 11)
             return (row.int64(0), status)
         }
         return try rows.compactMap { $0 }.map { id, status in

@@ -29,7 +29,7 @@ extension Sample {
 }
 
 extension SampleType {
-    fileprivate init(_ type: APISampleType) {
+    init(_ type: APISampleType) {
         switch type {
         case .heartRate: self = .heartRate
         case .steps: self = .steps

@@ -40,7 +40,11 @@ public struct ServerDeviceState: Equatable, Sendable {
         rings = state.rings.compactMap { ring in
             RingID(ring.ring).map { Ring(ring: $0, completeThrough: ring.completeThrough) }
         }
-        // A version above it has to exist, whatever the server says.
-        maxVersion = min(max(0, state.maxVersion), APISample.validVersions.upperBound / 2)
+        maxVersion = Self.version(state.maxVersion)
+    }
+
+    /// A version above it has to exist, whatever the server says.
+    public static func version(_ claimed: Int) -> Int {
+        min(max(0, claimed), APISample.validVersions.upperBound / 2)
     }
 }

@@ -7,6 +7,7 @@ import UploadDecisions
 final class UploadBoard: Sendable {
     private let state = Guarded(UploadSnapshot())
     private let total = Guarded(0)
+    private let comparing = Guarded<ReconcileProgress?>(nil)
     let log: @Sendable (UploadEvent) -> Void
 
     init(log: @escaping @Sendable (UploadEvent) -> Void) { self.log = log }
@@ -24,6 +25,12 @@ final class UploadBoard: Sendable {
     var waitsUntil: Timestamp? {
         get { state.withLock { $0.waitsUntil } }
         set { state.withLock { $0.waitsUntil = newValue } }
+    }
+
+    /// The comparison that is under way.
+    var reconciling: ReconcileProgress? {
+        get { comparing.withLock { $0 } }
+        set { comparing.withLock { $0 = newValue } }
     }
 
     func confirmed(_ count: Int, at time: Timestamp) {
@@ -75,7 +82,7 @@ final class UploadBoard: Sendable {
 }
 
 extension Problem {
-    init(_ problem: UploadProblem, since: Timestamp) {
+    init(_ problem: UploadProblem, since: Timestamp?) {
         self.init(code: problem.code, text: problem.text, remedy: problem.remedy, since: since)
     }
 }

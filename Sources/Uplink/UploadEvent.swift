@@ -24,6 +24,8 @@ public enum UploadEvent: Equatable, Sendable {
     case versionsRaised(device: DeviceID, count: Int)
     /// Another gateway said something better, or first.
     case adopted(device: DeviceID, count: Int)
+    /// The server said who owns a band, and it is another than before.
+    case lease(device: DeviceID, isOurs: Bool)
     case personSent
     case personRefused
     /// What other gateways said can't be read with this token.
@@ -52,7 +54,7 @@ public enum UploadEvent: Equatable, Sendable {
             isRepeat ? .debug : .info
         case .runFinished: .info
         case .batchSettled, .gapsSent, .adopted, .personSent, .meteredWaitBegan, .meteredWaitEnded: .info
-        case .problemEnded, .compressionOff, .versionsRaised: .notice
+        case .problemEnded, .compressionOff, .versionsRaised, .lease: .notice
         case .quarantined, .problemBegan, .notEncrypted, .personRefused, .readingForbidden: .warning
         }
     }
@@ -64,7 +66,7 @@ public enum UploadEvent: Equatable, Sendable {
         case .runFinished: "upload_finished"
         case .runFailed: "upload_failed"
         case .meteredWaitBegan, .meteredWaitEnded, .batchSettled, .quarantined, .problemBegan, .problemEnded,
-            .gapsSent, .versionsRaised, .adopted,
+            .gapsSent, .versionsRaised, .adopted, .lease,
             .personSent, .personRefused, .readingForbidden, .compressionOff, .notEncrypted:
             "upload"
         }
@@ -89,6 +91,9 @@ public enum UploadEvent: Equatable, Sendable {
         case .versionsRaised:
             "The server has seen newer corrections of this band; those that wait were renumbered above them."
         case .adopted: "What another gateway said of samples was taken over."
+        case .lease(_, true): "This gateway owns the band, says the server."
+        case .lease(_, false):
+            "Another gateway owns the band, says the server: it is only observed here until that is over."
         case .personSent: "The server has a person and their zones as they are here."
         case .personRefused: "The server does not take a person and their zones; samples go up all the same."
         case .readingForbidden:
@@ -125,6 +130,7 @@ public enum UploadEvent: Equatable, Sendable {
         case .gapsSent(let device, let count), .versionsRaised(let device, let count),
             .adopted(let device, let count):
             [("device", device.text), ("count", "\(count)")]
+        case .lease(let device, _): [("device", device.text)]
         case .meteredWaitBegan(.connection), .meteredWaitEnded, .compressionOff, .notEncrypted, .personSent,
             .personRefused, .readingForbidden:
             []

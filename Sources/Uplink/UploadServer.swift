@@ -60,14 +60,14 @@ struct UploadServer {
         return send(.put, "/v1/persons/\(PercentEncoding.encode(id.text))", body, token: token)
     }
 
-    private func put(
+    func put(
         _ what: String, _ value: some Encodable, of device: DeviceID, token: String
     ) -> AttemptOutcome {
         guard let body = try? APIJSON.encode(value) else { return .unanswered(.unsendable) }
         return send(.put, "/v1/devices/\(device.text)/\(what)", body, token: token)
     }
 
-    private func send(
+    func send(
         _ method: HTTPRequest.Method, _ path: String, _ body: [UInt8], _ headers: [HTTPHeader] = [],
         token: String,
         within deadline: Duration? = nil, answerLimit: Int = Self.answerLimit

@@ -61,6 +61,8 @@ public struct UploadIntervals: Sendable {
     /// samples at a time.
     public var sweep: Duration
     public var sweepCount: Int
+    /// For how long a band stays this gateway's when it is not heard of; it is asked for anew after a third of that.
+    public var lease: Duration
     public var connectDeadline: Duration
     public var requestDeadline: Duration
     public var limits: UploadSchedule.Limits
@@ -70,6 +72,7 @@ public struct UploadIntervals: Sendable {
         tokenCheck: Duration = .seconds(10), held: Duration = .seconds(3600),
         refusedReport: Duration = .seconds(3600), state: Duration = .seconds(3600),
         persons: Duration = .seconds(21_600), sweep: Duration = .seconds(43_200), sweepCount: Int = 10_000,
+        lease: Duration = .seconds(3600),
         connectDeadline: Duration = .seconds(15),
         requestDeadline: Duration = .seconds(60), limits: UploadSchedule.Limits = UploadSchedule.Limits()
     ) {
@@ -83,6 +86,7 @@ public struct UploadIntervals: Sendable {
         self.persons = persons
         self.sweep = sweep
         self.sweepCount = sweepCount
+        self.lease = lease
         self.connectDeadline = connectDeadline
         self.requestDeadline = requestDeadline
         self.limits = limits

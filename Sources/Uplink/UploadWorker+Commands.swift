@@ -8,6 +8,9 @@ extension UploadWorker {
     struct CommandState {
         /// People who wait for what goes up now.
         var runs: [Run] = []
+        /// What is compared with the server for a person.
+        var reconciliation: ReconcileRun?
+        var leases = LeaseNotes(schedule: SideSchedule())
         var pause = PauseClock()
         /// As the store keeps it; nil = it was not read yet, or somebody changed it.
         var record: UploadRecord?
@@ -24,6 +27,7 @@ extension UploadWorker {
     func stopCommands() {
         for run in commands.runs { run.answer.set(nil) }
         commands.runs = []
+        endReconcile(.noAnswer(.aborted))
     }
 
     // MARK: now
@@ -43,15 +47,18 @@ extension UploadWorker {
     /// A person waits for what goes up: it does not wait for cheaper hours then.
     var wantsAllNow: Bool { !commands.runs.isEmpty }
 
-    /// After each look.
-    func lookEnded(goesOn: Bool) {
+    /// After each look. Returns after what time at most there has to be another one.
+    func lookEnded(goesOn: Bool) -> Duration {
         let now = clock.monotonic
         let until = schedule.wait(now: now) ?? schedule.resting(now: now).until
         board.waitsUntil = until.map { wall($0, now: now) }
         noteError()
-        if goesOn { return }
+        if goesOn { return settings.intervals.idle }
         let pause = commands.pause.holds(now: now) ? commands.record?.pause : nil
         settleRuns(problem: pause?.problem ?? board.snapshot.problem)
+        guard let lease = nextLease(after: now) else { return settings.intervals.idle }
+        nextLook = min(nextLook, lease)
+        return lease - now
     }
 
     private func settleRuns(problem: Problem?) {
@@ -75,8 +82,8 @@ extension UploadWorker {
         nextLook = clock.monotonic
     }
 
-    /// Nil = it is not paused. While it is, only questions are asked: a band waits for their answers with an open link,
-    /// and what no answer came for may not be acked.
+    /// Nil = it is not paused. While it is, only questions are asked, as a band waits for their answers with an open link
+    /// and what no answer came for may not be acked; and leases are kept.
     func restPaused(_ outbox: any UploadOutbox, now: Duration) throws -> Duration? {
         if commands.record == nil {
             let record = try outbox.record()
@@ -93,6 +100,8 @@ extension UploadWorker {
         let isPaused = commands.pause.holds(now: now)
         board.isPaused = isPaused
         guard isPaused else { return nil }
+        // Some hundred bytes each; without them another gateway would take the bands.
+        if let token = currentToken(), try keepLeases(outbox, token: token, now: now) { return .zero }
         try endLook(outbox, now: now)
         if let left = commands.pause.left(now: now) { nextLook = min(nextLook, now + left) }
         return max(.milliseconds(1), nextLook - now)

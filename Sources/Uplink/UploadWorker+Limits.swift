@@ -38,13 +38,14 @@ extension UploadWorker {
 
     // MARK: metered time and connections
 
-    /// Nil = history may go.
+    /// Nil = history may go; also while a person waits who asked for it.
     func meteredWait() -> MeteredWait? {
         let wall = clock.wall
-        let wait = MeteredWait.decide(
+        let decided = MeteredWait.decide(
             settings.limits.meteredHours,
             minute: MeteredHours.minute(of: APITime(wall), offsetMinutes: hooks.hostOffset(wall)),
             settings.limits.onMetered, hooks.network())
+        let wait = commands.runs.isEmpty ? decided : nil
         if wait != host.metered {
             host.metered = wait
             board.show(wait)

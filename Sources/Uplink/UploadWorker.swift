@@ -57,10 +57,10 @@ final class UploadWorker {
 
     private let openOutbox: () throws -> any UploadOutbox
     private var outbox: (any UploadOutbox)?
-    private let tokenFile: TokenFile
-    private var token: (text: String, stamp: TokenFile.Stamp)?
-    private var refusedStamp: TokenFile.Stamp?
-    private var devices: [DeviceID] = []
+    let tokenFile: TokenFile
+    var token: (text: String, stamp: TokenFile.Stamp)?
+    var refusedStamp: TokenFile.Stamp?
+    var devices: [DeviceID] = []
     private var isNewLook = true
     var nextLook: Duration
     var nextRelease: Duration
@@ -103,14 +103,14 @@ final class UploadWorker {
         if wasWoken { nextLook = min(nextLook, now + settings.intervals.merge) }
         if takePrompt(now: now) { nextLook = min(nextLook, now) }
         let prompt = host.prompts.wait(now: now) ?? settings.intervals.idle
-        guard now >= nextLook else { return min(nextLook - now, prompt) }
+        let command = stepReconcile(now: now) ?? settings.intervals.idle
+        guard now >= nextLook else { return min(nextLook - now, prompt, command) }
         host.isPaced = false
         let wait = look(now: now)
         let goesOn = wait == .zero || host.isPaced
         stepEnded(since: now, goesOn: goesOn)
         board.show(schedule.problem.map(explained), isSending: goesOn, now: clock.wall)
-        lookEnded(goesOn: goesOn)
-        return min(wait, prompt)
+        return min(wait, prompt, command, lookEnded(goesOn: goesOn))
     }
 
     private func look(now: Duration) -> Duration {
@@ -175,6 +175,7 @@ final class UploadWorker {
             try readState(of: device, outbox, token: token, now: now)
             return true
         }
+        if try keepLeases(outbox, token: token, now: now) { return true }
         if try syncPersons(outbox, token: token, now: now) { return true }
         // Gaps before samples, so that complete_through of a batch may count them.
         for device in awake where mayReport(device, now: now) {
@@ -197,34 +198,5 @@ final class UploadWorker {
         let opened = try openOutbox()
         outbox = opened
         return opened
-    }
-
-    // MARK: the token
-
-    /// For questions, which do not wait for the schedule.
-    func currentToken() -> String? {
-        refreshToken(now: clock.monotonic)
-        return token?.text
-    }
-
-    private func refreshToken(now: Duration) {
-        let stamp = tokenFile.stamp()
-        if let token, token.stamp == stamp { return }
-        if token == nil, let refusedStamp, refusedStamp == stamp { return }
-        token = nil
-        refusedStamp = stamp
-        switch tokenFile.read() {
-        case .success(let read):
-            token = (read.token, read.stamp)
-            personReads.credentialsChanged()
-            personWrites.credentialsChanged()
-            comparisonSchedule.credentialsChanged()
-            // The new token is tried at once, with the cheapest question there is.
-            if schedule.credentialsChanged(), let device = devices.first {
-                notes[device]?.isStateRead = false
-            }
-        case .failure(let failure):
-            schedule.couldNotSend(.tokenFile(failure.fault), now: now, using: &random)
-        }
     }
 }

@@ -1,4 +1,5 @@
 import GatewayModel
+import IngestAPI
 import UploadDecisions
 
 /// What people ask of the upload while it runs. All of it is done by the upload thread, between two requests.
@@ -27,6 +28,26 @@ extension Uploader {
         guard mailbox.give(order) else { throw .noAnswer(.aborted) }
         return try await answer.value(within: .seconds(300), else: .failure(.noAnswer(.timedOut))).get()
     }
+
+    /// Compares all that is here of a device with what the server has, of the last `days` UTC days or of all. What the
+    /// server lacks goes up again, unless it is only a dry run. Nil = another comparison is under way.
+    public func reconcile(_ device: DeviceID, days: Int?, isDryRun: Bool) async -> ReconcileReport? {
+        let answer = OneShot<ReconcileReport?>()
+        let limits = settings.intervals.limits.backOff
+        let today = APITime(clock.wall).dayNumber
+        let order: Mailbox.Order = { worker in
+            let run = ReconcileRun(
+                device: device, firstDay: days.map { today - Int64($0) + 1 }, isDryRun: isDryRun,
+                limits: limits, answer: answer)
+            guard let worker else { return run.answerStopped() }
+            if !worker.reconcile(run) { answer.set(nil) }
+        }
+        guard mailbox.give(order) else { return nil }
+        return await answer.value()
+    }
+
+    /// How far the comparison that is under way is.
+    public var reconciling: ReconcileProgress? { board.reconciling }
 
     private func report(since before: Int, isCut: Bool) -> UploadReport {
         let snapshot = board.snapshot

@@ -25,6 +25,15 @@ public struct ComparisonPlan: Equatable, Sendable {
         public var to: APITime
         public var pages: Int
 
+        /// All of a UTC day since 1970-01-01, however many pages.
+        public init(day: Int64) {
+            let (start, isTooFar) = day.multipliedReportingOverflow(by: ComparisonPlan.day)
+            let begin = isTooFar ? (day < 0 ? .min / 2 : .max / 2) : start
+            from = APITime(milliseconds: begin)
+            to = APITime(milliseconds: begin + ComparisonPlan.day)
+            pages = .max
+        }
+
         init(_ range: Range<Int64>) {
             from = APITime(milliseconds: range.lowerBound)
             to = APITime(milliseconds: range.upperBound)

@@ -70,12 +70,14 @@ public struct NetworkView: Equatable, Sendable {
             operationalState = news.operationalState ?? operationalState
         }
 
-        /// networkctl(1). Without a link that is required to be online the one is "unknown", and the other says.
+        /// networkctl(1). A link that has only an address of its own ("degraded") leads nowhere yet, and counts as online all
+        /// the same: only where the operational state is not told does the online state say.
         var isUp: Bool? {
+            if let operationalState { return operationalState == "routable" }
             switch onlineState {
-            case "online", "partial": true
-            case "offline": false
-            default: operationalState.map { $0 == "routable" || $0 == "degraded" }
+            case "online", "partial": return true
+            case "offline": return false
+            default: return nil
             }
         }
     }

@@ -69,7 +69,7 @@ public enum StatusTable {
         return decideReading(outcome, wallTime: wallTime) { try? APIJSON.decode(PersonRecord.self, from: $0) }
     }
 
-    private static func decideReading<Value>(
+    static func decideReading<Value>(
         _ outcome: AttemptOutcome, wallTime: APITime, _ read: ([UInt8]) -> Value?
     ) -> (decision: UploadDecision, value: Value?) {
         var value: Value?

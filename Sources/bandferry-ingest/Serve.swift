@@ -45,10 +45,10 @@ extension Log {
         case .storageFailing(let failure):
             error(
                 "storage fails", [("kind", .text(failure.kind.rawValue)), ("reason", .text(failure.message))])
-        case .storageHealed:
-            notice("storage works again")
         case .dashboard(let note):
             warning("dashboard", [("reason", .text("\(note)"))])
+        case .storageHealed:
+            notice("storage works again")
         case .authenticationFailures(let count):
             notice("requests had a wrong token or none", [("count", .count(count))])
         }

@@ -25,7 +25,7 @@ struct BandferryCommand {
 
     private let invocation: Invocation
     private var output = Output()
-    private var terminal: Terminal { output.terminal }
+    var terminal: Terminal { output.terminal }
 
     private mutating func run() async throws -> ExitCode {
         switch invocation.command {
@@ -51,6 +51,9 @@ struct BandferryCommand {
             try say("\(address) is forgotten. Its rows are kept and go on being uploaded.")
         case .sync(let name, let noAck): return try await sync(name, noAck: noAck)
         case .upload(let command): return try await upload(command)
+        case .reconcile(let band, let days, let isDryRun):
+            return try await reconcile(band, days: days, isDryRun: isDryRun)
+        case .replace(let request): return try await replace(request)
         case .person(let command): try await person(command)
         case .assign(let band, let person, let from, let to):
             try await assign(band, to: person, from: from, to: to)

@@ -31,11 +31,11 @@ do {
     switch try SimulatorCommand(Array(CommandLine.arguments.dropFirst())) {
     case .help: Terminal.say(SimulatorHelp.text)
     case .truth(let directory): try BandRecords.printTruth(stateDirectory: directory)
-    case .bus(let options):
-        let simulator = try await BusSimulator.start(options)
+    case .bus(let options, let others):
+        let simulators = try await BusSimulator.start(options, alsoOn: others)
         Terminal.say("bandsim: ready, \(options.bands.count) bands")
         await waitForEnd()
-        await simulator.stop()
+        for simulator in simulators { await simulator.stop() }
     case .radio(let options):
         let radio = try await RadioSimulator.start(options)
         Terminal.say("bandsim: ready, advertising on \(options.adapter)")

@@ -14,7 +14,7 @@ import Testing
                 "--bluez-version", "5.84", "--mtu", "185", "--rate", "420", "--no-acquire-notify",
                 "--utc-offset", "unknown", "--clock-offset", "-5000", "--time-scale", "2.5",
             ])
-        guard case .bus(let options) = command else {
+        guard case .bus(let options, _) = command else {
             Issue.record("not a bus")
             return
         }

@@ -28,10 +28,12 @@ final class SimulatorBed: Sendable {
     let client: BusConnection
     private let seen = Guarded<[String]>([])
     private let values = Guarded<[[UInt8]]>([])
+    /// Of the other hosts that hear the same bands.
+    private let others: [BusSimulator]
 
     static func start(
         records: Int = 100, window: UInt16 = 0, faults: String = "", bus: PrivateBus? = nil,
-        _ change: (inout BusSimulatorOptions) -> Void = { _ in }
+        alsoOn other: PrivateBus? = nil, _ change: (inout BusSimulatorOptions) -> Void = { _ in }
     ) async throws -> SimulatorBed {
         let bus = try bus ?? PrivateBus()
         let band = SimulatedBandOptions(
@@ -41,17 +43,31 @@ final class SimulatorBed: Sendable {
             bands: [BandSetup(address: address, name: "Band 01", options: band)])
         options.timeScale = 10
         change(&options)
-        let simulator = try await BusSimulator.start(options)
+        let others = other.map { [BusAddress.address($0.address)] } ?? []
+        let simulators = try await BusSimulator.start(options, alsoOn: others)
+        return try await listen(on: bus, simulators[0], others: Array(simulators.dropFirst()))
+    }
+
+    /// The second host of a bed that was started with `alsoOn`.
+    static func join(_ bed: SimulatorBed, on bus: PrivateBus) async throws -> SimulatorBed {
+        try await listen(on: bus, try #require(bed.others.first))
+    }
+
+    private static func listen(
+        on bus: PrivateBus, _ simulator: BusSimulator, others: [BusSimulator] = []
+    ) async throws -> SimulatorBed {
         let bed = SimulatorBed(
-            bus: bus, simulator: simulator, client: try await BusConnection.open(.address(bus.address)))
+            bus: bus, simulator: simulator, client: try await BusConnection.open(.address(bus.address)),
+            others: others)
         try await bed.client.addMatch("type='signal',sender='org.bluez'")
         let weak = Weak(bed)
         await bed.client.setSignalHandler { weak.value?.note($0) }
         return bed
     }
 
-    private init(bus: PrivateBus, simulator: BusSimulator, client: BusConnection) {
+    private init(bus: PrivateBus, simulator: BusSimulator, client: BusConnection, others: [BusSimulator]) {
         self.bus = bus
+        self.others = others
         self.simulator = simulator
         self.client = client
     }

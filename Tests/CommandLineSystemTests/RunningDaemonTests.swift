@@ -51,6 +51,34 @@ private struct FakeGateway: GatewayCommands {
         changes.withLock { $0.append("\(band) \(from.milliseconds)") }
     }
 
+    func reconcile(_ band: String?, days: Int?, isDryRun: Bool) async throws -> [ReconcileReport] {
+        if let failure { throw failure }
+        changes.withLock { $0.append("reconcile \(band ?? "-") \(days ?? 0) \(isDryRun)") }
+        var report = ReconcileReport(device: StateFixture.device, isMarked: !isDryRun)
+        report.days = 31
+        report.problem = self.report.problem
+        return [report]
+    }
+
+    func serverBands() async throws -> [ServerBand] {
+        [
+            ServerBand(
+                device: StateFixture.device, address: StateFixture.address, samples: 4_711,
+                lease: BandLease(
+                    isOurs: false, holder: "gw_1", until: Timestamp(milliseconds: 1_793_079_060_000)))
+        ]
+    }
+
+    func replace(_ request: ReplaceRequest) async throws -> [ReplaceReport] {
+        if let failure { throw failure }
+        changes.withLock { $0.append("replace \(request.bands) \(request.isForced)") }
+        var report = ReplaceReport(
+            device: StateFixture.device, address: StateFixture.address,
+            outcome: request.isForced ? .takenOver : .refused)
+        if !request.isForced { report.problem = Problem(code: "lease_held", text: "Held.", remedy: "Wait.") }
+        return [report]
+    }
+
     func uploadStatus() async throws -> UploadStatus {
         var status = UploadStatus(state: .waiting, url: "https://ingest.example.org")
         status.pending = 4_711
@@ -164,11 +192,37 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
             ])
     }
 
+    @Test func aComparisonSaysWhatItFound() async throws {
+        let gateway = FakeGateway()
+        try await bandferry(gateway) { program, _ in
+            let ending = try await program.run("reconcile", "Anna", "--days", "31", "--dry-run")
+            #expect(ending.status == 0, "\(ending.errors)")
+            #expect(ending.output == "F0:F1:F2:F3:F4:F5 (Anna): 31 days compared, no difference.\n")
+            #expect(
+                try await program.run("--json", "reconcile").output.hasPrefix(
+                    #"[{"device_id":"band_F0F1F2F3F4F5","days":31,"#))
+        }
+        #expect(gateway.changes.withLock { $0 } == ["reconcile Anna 31 true", "reconcile - 0 false"])
+    }
+
+    @Test func bandsAreListedAndTakenOver() async throws {
+        try await bandferry { program, _ in
+            let list = try await program.run("replace")
+            #expect(
+                list.status == 0 && list.output.contains("gw_1 until 2026-10-27 05:31Z"), "\(list.errors)")
+            let held = try await program.run("replace", "band_F0F1F2F3F4F5")
+            #expect(held.status == 8 && held.output.contains("! Held."))
+            let forced = try await program.run("--json", "replace", "band_F0F1F2F3F4F5", "--force")
+            #expect(forced.status == 0 && forced.output.contains(#""outcome":"taken_over""#))
+        }
+    }
+
     @Test func anUploadThatGotNowhereSaysWhy() async throws {
         let report = SyncReport(
             address: StateFixture.address, stored: 0, problem: Problem(code: "c", text: "No.", remedy: "Try.")
         )
         try await bandferry(FakeGateway(report: report)) { program, _ in
+            #expect(try await program.run("reconcile").status == 1)
             let ending = try await program.run("upload", "now")
             #expect(ending.status == 1 && ending.output.contains("What to do: Try."))
         }

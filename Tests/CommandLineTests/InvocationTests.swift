@@ -28,6 +28,15 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("upload pause", .upload(.pause(for: nil))), ("upload pause --for 2h", .upload(.pause(for: 7_200))),
         ("upload resume", .upload(.resume)), ("upload retry", .upload(.retry(band: nil))),
         ("upload retry anna-1", .upload(.retry(band: "anna-1"))),
+        ("reconcile", .reconcile(band: nil, days: nil, isDryRun: false)),
+        ("reconcile Anna --days 7 --dry-run", .reconcile(band: "Anna", days: 7, isDryRun: true)),
+        ("replace", .replace(nil)),
+        ("replace --all --dry-run", .replace(ReplaceRequest(bands: [], isEverything: true, isDryRun: true))),
+        (
+            "replace anna-1 \(text) --force",
+            .replace(ReplaceRequest(bands: ["anna-1", text], isForced: true))
+        ),
+        ("replace anna-1 --address \(text)", .replace(ReplaceRequest(bands: ["anna-1"], address: address))),
         ("person add Anna", .person(.add(name: "Anna", id: nil, sharesName: false))),
         (
             "person add --share-name Anna --id=p_1",
@@ -105,6 +114,10 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("upload", "upload status, now"), ("upload fast", "no 'upload fast'"),
         ("upload now --wait 2h", "at most an hour"), ("upload pause --for soon", "45m, 2h, 1h30m or 3d"),
         ("upload resume --for 2h", "no option --for"), ("upload pause now", "unexpected 'now'"),
+        ("reconcile --days 0", "from 1 on"), ("reconcile a b", "unexpected 'b'"),
+        ("replace --dry-run", "or say --all"), ("replace a --all", "not both"),
+        ("replace a b --address \(text)", "one band"), ("replace a --address b", "'b' is none"),
+        ("replace a/b", "no device id"),
         ("recover", "--start-empty"), ("status --json --json", "given twice"),
         ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
     ]

@@ -61,6 +61,9 @@ extension Seeded {
         band.conflicts = count()
         band.undecodable = count()
         band.gaps = count()
+        band.lease = optional {
+            BandLease(isOurs: .random(using: &$0), holder: $0.text(), until: $0.timestamp())
+        }
         band.problem = optional { $0.problem() }
         return band
     }

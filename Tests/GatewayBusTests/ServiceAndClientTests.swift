@@ -61,6 +61,21 @@ private final class FakeGateway: GatewayCommands {
         try note("unassign \(band) \(from.milliseconds)")
     }
 
+    func reconcile(_ band: String?, days: Int?, isDryRun: Bool) async throws -> [ReconcileReport] {
+        try note("reconcile \(band ?? "all") \(days ?? 0) \(isDryRun)")
+        return [ReconcileReport(device: DeviceID(address), isMarked: !isDryRun)]
+    }
+
+    func serverBands() async throws -> [ServerBand] {
+        try note("server bands")
+        return [ServerBand(device: DeviceID(address), address: address, samples: 7)]
+    }
+
+    func replace(_ request: ReplaceRequest) async throws -> [ReplaceReport] {
+        try note("replace \(request)")
+        return [ReplaceReport(device: DeviceID(address), address: address, outcome: .takenOver)]
+    }
+
     func uploadStatus() async throws -> UploadStatus {
         try note("upload status")
         return UploadStatus(state: .paused, url: "https://ingest.example.org")
@@ -171,13 +186,50 @@ private func band(_ address: BluetoothAddress, next: UInt32 = 1) -> BandStatus {
         await setup.stop()
     }
 
+    @Test func aComparisonIsAskedForAndItsProgressShown() async throws {
+        let gateway = FakeGateway()
+        var first = status([band(address)])
+        first.reconciling = ReconcileProgress(device: DeviceID(address), done: 3, total: 31)
+        let setup = try await connected(gateway, first)
+        #expect(try await setup.client.status().reconciling == first.reconciling)
+        #expect(
+            try await setup.client.reconcile(nil, days: nil, isDryRun: true)
+                == [ReconcileReport(device: DeviceID(address), isMarked: false)])
+        _ = try await setup.client.reconcile("Anna Ü", days: 7, isDryRun: false)
+        #expect(gateway.asked == ["reconcile all 0 true", "reconcile Anna Ü 7 false"])
+        await setup.stop()
+    }
+
+    @Test func bandsAreListedAndTakenOver() async throws {
+        let gateway = FakeGateway()
+        let setup = try await connected(gateway)
+        #expect(try await setup.client.serverBands().map(\.samples) == [7])
+        let requests = [
+            ReplaceRequest(bands: [], isEverything: true, isDryRun: true),
+            ReplaceRequest(bands: ["anna-1"], address: address, isForced: true),
+            ReplaceRequest(bands: ["anna-1", "F0:F1:F2:F3:F4:F5"]),
+        ]
+        for request in requests {
+            #expect(try await setup.client.replace(request).map(\.outcome) == [.takenOver])
+        }
+        #expect(gateway.asked == ["server bands"] + requests.map { "replace \($0)" })
+        await setup.stop()
+    }
+
     @Test func whatTheUploadCanNotDoIsRefused() async throws {
         let gateway = FakeGateway()
         let setup = try await connected(gateway)
         for (member, arguments) in [
             ("UploadNow", [BusValue.properties(["Wait": .uint32(100_000)])]),
             ("UploadNow", [.properties(["Wait": .string("1m")])]),
-            ("PauseUpload", [.properties(["Until": .uint32(5)])]), ("RetryUpload", [.string("a\u{1b}")]),
+            ("PauseUpload", [.properties(["Until": .uint32(5)])]),
+            ("Reconcile", [.string(""), .properties(["Days": .uint32(0)])]),
+            ("Reconcile", [.string(""), .properties(["DryRun": .string("yes")])]),
+            ("Replace", [.strings([]), .properties([:])]),
+            ("Replace", [.strings(["a"]), .properties(["All": .bool(true)])]),
+            ("Replace", [.strings(["a", "b"]), .properties(["Address": .string("F0:F1:F2:F3:F4:F5")])]),
+            ("Replace", [.strings(["a/b"]), .properties([:])]),
+            ("RetryUpload", [.string("a\u{1b}")]),
         ] {
             await #expect(throws: GatewayBusFailure.self) {
                 _ = try await setup.client.call(member, arguments, deadline: .seconds(20))

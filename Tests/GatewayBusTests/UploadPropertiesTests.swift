@@ -47,7 +47,69 @@ extension Seeded {
     }
 }
 
+extension Seeded {
+    mutating func difference() -> DayDifference {
+        DayDifference(
+            day: .random(in: -1...30_000, using: &self), ring: ring(),
+            type: SampleType.allCases.randomElement(using: &self) ?? .steps, here: count(), there: count(),
+            missing: count(), missingSeqs: ranges(), onlyThere: count(), elsewhere: count(),
+            isUnclear: .random(using: &self))
+    }
+
+    mutating func reconcileReport() -> ReconcileReport {
+        var report = ReconcileReport(device: band().device, isMarked: .random(using: &self))
+        report.days = count()
+        report.differences = (0..<Int.random(in: 0...2, using: &self)).map { _ in difference() }
+        report.differingDays = count()
+        report.missing = count()
+        report.onlyThere = count()
+        report.expired = count()
+        report.expiredDays = optional { -5...Int64.random(in: -5...30_000, using: &$0) }
+        report.waiting = count()
+        report.kept = count()
+        report.problem = optional { $0.problem() }
+        return report
+    }
+}
+
 @Suite struct UploadPropertiesTests {
+    @Test(arguments: UInt64(0)..<100) func aTakeoverComesBackAsItWas(_ seed: UInt64) {
+        var generator = Seeded(seed: seed)
+        let band = generator.band()
+        let known = ServerBand(
+            device: band.device, address: generator.optional { _ in band.address },
+            lastContact: band.lastContact, lastRecordedAt: band.newestRecordedAt, samples: generator.count(),
+            mode: generator.optional { _ in band.mode }, lease: band.lease)
+        #expect(ServerBand(known.properties) == known, "seed \(seed)")
+        var report = ReplaceReport(
+            device: band.device, address: generator.optional { _ in band.address },
+            outcome: ReplaceReport.Outcome.allCases.randomElement(using: &generator) ?? .refused)
+        report.rings = (0..<Int.random(in: 0...2, using: &generator)).map { _ in
+            .init(
+                ring: generator.ring(),
+                completeThrough: generator.optional { .random(in: 0...(.max), using: &$0) },
+                nextSeq: .random(in: 0...(.max), using: &generator))
+        }
+        report.maxVersion = generator.count()
+        report.gaps = generator.count()
+        report.persons = generator.count()
+        report.wearer = PersonID("p_1").flatMap { person in
+            generator.optional { .init(person: person, name: $0.text(), until: $0.timestamp()) }
+        }
+        report.lease = band.lease
+        report.problem = generator.optional { $0.problem() }
+        #expect(ReplaceReport(report.properties) == report, "seed \(seed)")
+    }
+
+    @Test(arguments: UInt64(0)..<100) func aComparisonComesBackAsItWas(_ seed: UInt64) {
+        var generator = Seeded(seed: seed)
+        let report = generator.reconcileReport()
+        #expect(ReconcileReport(report.properties) == report, "seed \(seed)")
+        let progress = ReconcileProgress(
+            device: report.device, done: generator.count(), total: generator.count())
+        #expect(ReconcileProgress(progress.properties) == progress)
+    }
+
     @Test(arguments: UInt64(0)..<100) func anUploadComesBackAsItWas(_ seed: UInt64) {
         var generator = Seeded(seed: seed)
         let status = generator.uploadStatus()

@@ -1,4 +1,5 @@
 import BandProfile
+import Foundation
 import GatewayConfiguration
 import GatewayModel
 import INIFile
@@ -39,6 +40,25 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         expected.upload = UploadSettings(url: "https://ingest.example.org", tokenFile: "/etc/bandferry/token")
         #expect(configuration == expected)
         #expect(warnings.isEmpty)
+    }
+
+    /// As it is installed, and with each key that it shows taken in.
+    @Test func theExampleFileIsRead() throws {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "systemd/bandferry.conf.example")
+        let text = try String(decoding: Data(contentsOf: path), as: UTF8.self)
+        let asIs = try read(text)
+        #expect(asIs.configuration == Configuration())
+        #expect(asIs.warnings.isEmpty)
+        let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let isKey =
+                line.first == "#" && (line.dropFirst().first.map { $0.isLowercase || $0 == "[" } ?? false)
+            return isKey ? line.dropFirst() : line
+        }
+        let whole = try read(shown.joined(separator: "\n"))
+        #expect(whole.warnings.isEmpty)
+        #expect(whole.configuration.upload?.proxy == .server("http://proxy.example.org:3128"))
+        #expect(whole.configuration.upload?.meteredHours.spans.count == 1)
     }
 
     @Test func anEmptyFileGivesTheDefaults() throws {

@@ -63,7 +63,7 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
         #expect(try await tokens.tokens(account: nil).count == 1)
         // A token that could not be stored leaves no file.
-        tokens.fail(StorageFailure(.unavailable, "down"))
+        tokens.failAdding(StorageFailure(.unavailable, "down"))
         await #expect(throws: ExitFailure.self) {
             try await run(
                 tokens, "token", "create", "--account", "a", "--role", "read", "--output", path + "2")

@@ -22,7 +22,7 @@ import Testing
         table.enter(.body, 2, now: start)
         table.enter(.handler, 3, now: start)
         table.enter(.answer, 4, now: start)
-        table.enter(.refusedBody, 5, now: start)
+        table.enter(.unwantedBody, 5, now: start)
         #expect(overdue(&table, after: 20).isEmpty)
         // The head that never came, and the body of the one who is refused anyway.
         #expect(overdue(&table, after: 21) == [1, 5])

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPServer
-import IngestStore
 import Testing
 
 @testable import IngestService
+@testable import IngestStore
 
 /// Which files make the page, and where they are looked for.
 @Suite struct DashboardTests {
@@ -107,7 +107,8 @@ import Testing
         let dashboard = try Dashboard.read(
             .init(directory: Self.checkout + "/dashboard"), program: nil, chartFiles: [])
         let directory = TemporaryDirectory()
-        let storage = try await DatabaseStorage(.sqlite(path: directory.path + "/store"))
+        let storage = try await DatabaseStorage(
+            TestEngine.make(directory), now: WallClock.now, rests: .untilClosed)
         let service = IngestService(
             storage: storage, tokens: TokenTable(["t": Identity(account: "a")]), dashboard: dashboard.files)
         let server = try IngestServer(service: service, storage: storage)

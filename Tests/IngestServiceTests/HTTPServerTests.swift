@@ -203,6 +203,21 @@ private let hostileBytes: [String] = [
         }
     }
 
+    /// What anybody may ask takes no memory for a body, and its end is not long waited for.
+    @Test func aBodyThatIsOfNoUseIsDropped() async throws {
+        let admit: HTTPServer.Admit = { $0.path == ["open"] ? .admittedWithoutBody : .admitted }
+        try await run(limits: HTTPLimits(bodyBytes: 1000, bytesInHand: 10), admit: admit) { port in
+            let connection = try RawConnection(port: port)
+            for (path, answer) in [
+                ("open", "<GET open ? 0>"), ("other", "HTTP/1.1 503"), ("open", "<GET open ? 0>"),
+            ] {
+                connection.write("GET /\(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n")
+                connection.write([UInt8](repeating: 120, count: 900))
+                #expect(connection.read(until: answer).contains(answer))
+            }
+        }
+    }
+
     @Test func whoIsBeingLookedUpIsAnsweredWhenTheServerStops() async throws {
         let gate = Gate()
         let server = try HTTPServer.start(

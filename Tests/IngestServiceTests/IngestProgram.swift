@@ -78,15 +78,15 @@ private final class Collector: Sendable {
     private let bytes = Guarded(Data())
     private let ended = DispatchSemaphore(value: 0)
 
+    /// On a thread of its own: Foundation's handlers for a pipe that ends race with the end of its descriptor.
     func follow(_ pipe: Pipe) {
-        pipe.fileHandleForReading.readabilityHandler = { [self] handle in
-            let data = handle.availableData
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-                ended.signal()
-            } else {
+        Thread.detachNewThread { [self] in
+            while true {
+                let data = pipe.fileHandleForReading.availableData
+                if data.isEmpty { break }
                 bytes.withLock { $0.append(data) }
             }
+            ended.signal()
         }
     }
 

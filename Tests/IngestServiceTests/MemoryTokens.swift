@@ -10,6 +10,7 @@ final class MemoryTokens: TokenStorage, Sendable {
         var accounts: [String] = []
         var tokens: [StoredToken] = []
         var failure: StorageFailure?
+        var addFailure: StorageFailure?
         var questions = 0
         var isHeld = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -19,6 +20,9 @@ final class MemoryTokens: TokenStorage, Sendable {
 
     /// What every question fails with; nil = none does.
     func fail(_ failure: StorageFailure?) { state.withLock { $0.failure = failure } }
+
+    /// What taking in a token fails with.
+    func failAdding(_ failure: StorageFailure?) { state.withLock { $0.addFailure = failure } }
 
     /// How often a digest was asked for.
     var questions: Int { state.withLock { $0.questions } }
@@ -54,6 +58,7 @@ final class MemoryTokens: TokenStorage, Sendable {
     func accounts() async throws(StorageFailure) -> [String] { try perform { $0.accounts } }
 
     func addToken(_ token: StoredToken) async throws(StorageFailure) {
+        if let failure = state.withLock({ $0.addFailure }) { throw failure }
         try perform { $0.tokens.append(token) }
     }
 

@@ -26,12 +26,19 @@ import UploadDecisions
         }
     }
 
-    private func watch(_ address: String, _ seen: Seen) -> Task<Void, Never> {
-        let watch = NetworkWatch(
+    private func makeWatch(_ address: String, _ seen: Seen) -> NetworkWatch {
+        NetworkWatch(
             bus: .address(address),
             timings: .init(firstRetry: .milliseconds(20), longestRetry: .milliseconds(100))
         ) { seen.add(News(state: $0, came: $1)) }
-        return Task { await watch.run() }
+    }
+
+    /// Returns when the watch knows what was there.
+    private func watch(_ address: String, _ seen: Seen) async -> Task<Void, Never> {
+        let watch = makeWatch(address, seen)
+        let task = Task { await watch.run() }
+        while await !watch.isWatching { try? await Task.sleep(for: .milliseconds(5)) }
+        return task
     }
 
     static let up = NetworkState(isUp: true)
@@ -41,7 +48,7 @@ import UploadDecisions
         let manager = try await FakeService.networkManager(on: bus)
         await manager.set(["State": .uint32(20), "Connectivity": .uint32(1), "Metered": .uint32(0)])
         let seen = Seen()
-        let task = watch(bus.address, seen)
+        let task = await watch(bus.address, seen)
         defer { task.cancel() }
         let first = await seen.wait { !$0.isEmpty }
         #expect(first == [News(state: NetworkState(isUp: false), came: false)])
@@ -63,7 +70,7 @@ import UploadDecisions
         let networkd = try await FakeService.networkd(on: bus)
         await networkd.set(["OnlineState": .string("offline"), "OperationalState": .string("no-carrier")])
         let seen = Seen()
-        let task = watch(bus.address, seen)
+        let task = await watch(bus.address, seen)
         defer { task.cancel() }
         _ = await seen.wait { !$0.isEmpty }
         await networkd.set(["OperationalState": .string("routable"), "OnlineState": .string("online")])
@@ -76,10 +83,8 @@ import UploadDecisions
     @Test func aServiceThatComesLaterAndGoesAndComesBackIsFollowed() async throws {
         let bus = try PrivateBus()
         let seen = Seen()
-        let task = watch(bus.address, seen)
+        let task = await watch(bus.address, seen)
         defer { task.cancel() }
-        // Nobody is started for it: the bus would have to say that it knows no such service.
-        try? await Task.sleep(for: .milliseconds(100))
         #expect(seen.all.isEmpty)
         let first = try await FakeService.networkManager(on: bus, ["State": .uint32(70)])
         #expect(await seen.wait { $0.count > 0 } == [News(state: Self.up, came: true)])
@@ -96,7 +101,7 @@ import UploadDecisions
         let manager = try await FakeService.networkManager(on: first, ["State": .uint32(70)])
         let seen = Seen()
         // A bus at a fixed address, as the system's is.
-        let task = watch(first.place, seen)
+        let task = await watch(first.place, seen)
         defer { task.cancel() }
         _ = await seen.wait { !$0.isEmpty }
         try first.restart()
@@ -109,7 +114,8 @@ import UploadDecisions
 
     @Test func withoutABusNothingIsToldAndItEnds() async throws {
         let seen = Seen()
-        let task = watch("unix:path=/nonexistent/socket", seen)
+        let watch = makeWatch("unix:path=/nonexistent/socket", seen)
+        let task = Task { await watch.run() }
         try? await Task.sleep(for: .milliseconds(200))
         task.cancel()
         await task.value
@@ -120,7 +126,7 @@ import UploadDecisions
         let bus = try PrivateBus()
         let manager = try await FakeService.networkManager(on: bus, ["State": .uint32(20)])
         let seen = Seen()
-        let task = watch(bus.address, seen)
+        let task = await watch(bus.address, seen)
         defer { task.cancel() }
         _ = await seen.wait { !$0.isEmpty }
         let stranger = try await BusConnection.open(.address(bus.address))
@@ -147,7 +153,7 @@ import UploadDecisions
             on: bus,
             ["State": .string("up"), "Connectivity": .strings(["4"]), "PrimaryConnection": .uint32(1)])
         let seen = Seen()
-        let task = watch(bus.address, seen)
+        let task = await watch(bus.address, seen)
         defer { task.cancel() }
         await manager.set(["State": .uint32(70)])
         #expect(await seen.wait { !$0.isEmpty }.first?.state == Self.up)

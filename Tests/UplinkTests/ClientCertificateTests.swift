@@ -48,14 +48,16 @@ import Testing
 
     @Test func theRightOneIsTaken() async throws {
         defer { end() }
-        #expect(await code(settings(try clients.issue("gateway"))) == nil)
+        let right = try clients.issue("gateway")
+        #expect(await code(settings(right)) == nil)
         #expect(server.requests.count == 1)
     }
 
     @Test func noneAWrongOneAndAnExpiredOneAreRefusedAndNamed() async throws {
         defer { end() }
         #expect(await code(settings(nil)) == .clientCertificate)
-        #expect(await code(settings(try authority.issue("gateway"))) == .clientCertificate)
+        let wrong = try authority.issue("gateway")
+        #expect(await code(settings(wrong)) == .clientCertificate)
         let old = try clients.issue("gateway", to: "20210101000000Z")
         #expect(await code(settings(old)) == .clientCertificate, "not this machine's clock, nor the server's")
         #expect(server.requests.isEmpty)

@@ -42,6 +42,7 @@ final class FakeOutbox: UploadOutbox, Sendable {
         var persons: [FakePerson] = []
         var record = UploadRecord()
         var errorsNoted = 0
+        var leased: [LeasedBand] = []
     }
 
     let contents = Locked(Contents())

@@ -101,6 +101,22 @@ import UploadDecisions
         }
     }
 
+    @Test func aPersonWhoAsksDoesNotWaitForAnHour() {
+        let run = meteredRun()
+        run.clock.advance(by: .seconds(61))
+        run.outbox.add((1...1000).map { sample($0) })
+        run.pass(.seconds(100))
+        #expect(run.posts == 0)
+        let answer = OneShot<UploadReport?>()
+        run.worker.uploadNow(answer)
+        _ = run.untilItWaits()
+        #expect(run.outbox.count(.confirmed) == 1000)
+        #expect(answer.peek == .some(UploadReport(sent: 1000, left: 0)))
+        run.outbox.add((1001...1010).map { sample($0) })
+        run.pass(.seconds(100))
+        #expect(run.outbox.count(.pending) == 10, "that was this once")
+    }
+
     // MARK: bytes a second
 
     @Test func aCapHoldsOverBatchesAndIsOneRun() {

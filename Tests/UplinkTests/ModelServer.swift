@@ -34,6 +34,13 @@ final class ModelServer: UploadTransport, Sendable {
         var maxVersion = 1
         var persons: [String: PersonRecord] = [:]
         var pageSize = 1_000
+        /// Raw samples that were let go: counted, and shown by nothing else.
+        var expired: Set<Key> = []
+        /// False = it knows no ranges.
+        var hasRanges = false
+        /// Who holds a device, and until when by the clock of the test, s; nil as a whole = it knows no leases.
+        var leases: [String: (holder: String, until: Int64)]? = nil
+        var now: Int64 = 0
     }
 
     /// What is done to one request instead of, or to, its proper answer.
@@ -76,9 +83,15 @@ final class ModelServer: UploadTransport, Sendable {
         case (.get, let query?) where query.hasPrefix("samples?"):
             contents.change { $0.log.append("GET samples") }
             return page(query)
+        case (.get, "ranges?by=day"):
+            contents.change { $0.log.append("GET ranges") }
+            return ranges(parts[parts.count - 2])
         case (.get, let device?):
             contents.change { $0.log.append("GET \(device)") }
             return state(device)
+        case (_, let what?) where what.hasPrefix("lease"):
+            contents.change { $0.log.append("\(request.method.rawValue) lease") }
+            return lease(request, parts[parts.count - 2], what)
         case (.put, let what?):
             let device = parts[parts.count - 2]
             contents.change { $0.log.append("PUT \(what) \(device)") }
@@ -157,7 +170,9 @@ final class ModelServer: UploadTransport, Sendable {
                         ring: ring.description, completeThrough: contents.completeThrough[device],
                         ackSeq: acks,
                         firstSeen: APITime(milliseconds: 0))
-                ], maxVersion: contents.maxVersion, status: contents.reports[device])
+                ], maxVersion: contents.maxVersion,
+                counts: Dictionary(grouping: keys, by: \.type.rawValue).mapValues(\.count),
+                status: contents.reports[device])
             return HTTPResponse(status: 200, body: (try? APIJSON.encode(state)) ?? [])
         }
     }
@@ -176,6 +191,29 @@ final class ModelServer: UploadTransport, Sendable {
         }
     }
 
+    private func ranges(_ device: String) -> HTTPResponse {
+        contents.change { contents in
+            let shown = contents.samples.filter {
+                $0.key.device == device && !contents.expired.contains($0.key)
+            }
+            guard contents.hasRanges, contents.samples.keys.contains(where: { $0.device == device }) else {
+                return Self.error(APIFailure(.unknownDevice, ""))
+            }
+            let days = Dictionary(grouping: shown) { entry in
+                "\(entry.value.sample.recordedAt.description.prefix(10)) \(entry.key.type.rawValue)"
+            }
+            let list = days.values.compactMap { entries -> DayRange? in
+                guard let first = entries.first else { return nil }
+                let seqs = entries.map(\.key.seq)
+                return DayRange(
+                    ring: ring.description, type: first.key.type,
+                    day: String(first.value.sample.recordedAt.description.prefix(10)), count: seqs.count,
+                    minSeq: seqs.min() ?? 0, maxSeq: seqs.max() ?? 0)
+            }
+            return HTTPResponse(status: 200, body: (try? APIJSON.encode(RangeList(ranges: list))) ?? [])
+        }
+    }
+
     /// Of the whole history where no times are given.
     private func page(_ query: String) -> HTTPResponse {
         var fields: [String: String] = [:]
@@ -188,7 +226,8 @@ final class ModelServer: UploadTransport, Sendable {
             let from = fields["from"].flatMap { APITime($0) } ?? .earliest
             let to = fields["to"].flatMap { APITime($0) } ?? .latest
             let found = contents.samples.filter {
-                $0.key.device == device && $0.value.sample.recordedAt >= from
+                $0.key.device == device && !contents.expired.contains($0.key)
+                    && $0.value.sample.recordedAt >= from
                     && $0.value.sample.recordedAt < to
             }.map(\.value.sample).sorted { ($0.recordedAt, $0.seq) < ($1.recordedAt, $1.seq) }
             guard contents.samples.keys.contains(where: { $0.device == device }) else {
@@ -201,6 +240,37 @@ final class ModelServer: UploadTransport, Sendable {
             }
             let page = SamplesPage(samples: samples, nextCursor: end < found.count ? "\(end)" : nil)
             return HTTPResponse(status: 200, body: (try? APIJSON.encode(page)) ?? [])
+        }
+    }
+
+    private func lease(_ request: HTTPRequest, _ device: String, _ what: String) -> HTTPResponse {
+        contents.change { contents in
+            guard var leases = contents.leases else { return Self.error(APIFailure(.notFound, "")) }
+            if let held = leases[device], held.until <= contents.now { leases[device] = nil }
+            func answer(_ status: Int = 200) -> HTTPResponse {
+                let held = leases[device]
+                let until = held.map { APITime(milliseconds: $0.until * 1000) }
+                let body: any Encodable =
+                    status == 200
+                    ? LeaseAnswer(holder: held?.holder, expiresAt: until)
+                    : LeaseHeldBody(
+                        error: ErrorBody(code: "lease_held", message: "").error, holder: held?.holder ?? "",
+                        expiresAt: until ?? .earliest)
+                return HTTPResponse(status: status, body: (try? APIJSON.encode(body)) ?? [])
+            }
+            defer { contents.leases = leases }
+            if request.method == .delete {
+                if leases[device]?.holder == what.split(separator: "=").last.map(String.init) {
+                    leases[device] = nil
+                }
+                return answer()
+            }
+            guard let asked = try? APIJSON.decode(LeaseRequest.self, from: request.body) else {
+                return Self.error(.malformed("lease"))
+            }
+            if let held = leases[device], held.holder != asked.gatewayID { return answer(409) }
+            leases[device] = (asked.gatewayID, contents.now + Int64(asked.ttlSeconds))
+            return answer()
         }
     }
 

@@ -122,14 +122,17 @@ import Testing
         #expect(proxy.requests.isEmpty)
     }
 
-    static let refusals: [(String, HTTPFailure.Code)] = [
-        ("HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no</html>", .proxyRefused),
-        ("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", .proxyRefused),
-        ("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", .proxyRefused),
+    /// What libcurl makes of what is no answer differs between its versions.
+    private static let noAnswer: Set<HTTPFailure.Code> = [
+        .connectionLost, .notHTTP, .proxyRefused, .proxyUnreachable,
+    ]
+    static let refusals: [(String, Set<HTTPFailure.Code>)] = [
+        ("HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\n\r\n<html>no</html>", [.proxyRefused]),
+        ("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", [.proxyRefused]),
+        ("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", [.proxyRefused]),
         // It claims a tunnel, and a page comes out of it.
-        ("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body>Please log in</body></html>", .tls),
-        ("SSH-2.0-OpenSSH_9.6\r\n", .connectionLost),
-        ("", .connectionLost),
+        ("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body>Please log in</body></html>", [.tls]),
+        ("SSH-2.0-OpenSSH_9.6\r\n", noAnswer), ("", noAnswer),
     ]
 
     @Test(arguments: refusals.indices) func aProxyThatWillNotIsNamed(_ index: Int) async throws {
@@ -137,16 +140,17 @@ import Testing
         let proxy = try proxy(.answers(answer))
         defer { end(proxy) }
         let result = await ask(settings("http://127.0.0.1:\(proxy.port)"))
-        #expect(code(result) == expected, "\(result)")
+        #expect(code(result).map { expected.contains($0) } == true, "\(result)")
         #expect(server.requests.isEmpty)
     }
 
     @Test func aProxyThatIsNotThereIsNamed() async throws {
-        let proxy = try proxy(.http(credentials: nil))
-        let port = proxy.port
-        end(proxy)
+        defer {
+            front.stop()
+            server.stop()
+        }
         for scheme in ["http", "socks5h"] {
-            #expect(code(await ask(settings("\(scheme)://127.0.0.1:\(port)"))) == .proxyUnreachable)
+            #expect(code(await ask(settings("\(scheme)://127.0.0.1:1"))) == .proxyUnreachable)
         }
         #expect(code(await ask(settings("http://nobody.invalid:1"))) == .proxyUnreachable)
     }

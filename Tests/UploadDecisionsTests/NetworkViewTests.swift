@@ -74,13 +74,26 @@ import UploadDecisions
 
     @Test(
         arguments: [
-            ("online", nil, true), ("partial", nil, true), ("offline", "routable", false),
-            ("unknown", "routable", true), (nil, "degraded", true), (nil, "no-carrier", false),
-            ("unknown", nil, nil), ("something new", nil, nil),
+            ("online", nil, true), ("partial", nil, true), ("offline", nil, false),
+            ("offline", "routable", true),
+            ("", "routable", true), ("online", "degraded", false), (nil, "no-carrier", false), ("", nil, nil),
+            ("something new", nil, nil),
         ] as [(String?, String?, Bool?)])
     mutating func networkdSaysWhetherItIsOnline(_ online: String?, _ operational: String?, _ isUp: Bool?) {
         networkd(online, operational)
         #expect(view.state.isUp == isUp)
+    }
+
+    /// As networkd 252 signals it: a link of its own is online before it leads anywhere.
+    @Test mutating func anAddressFromOutsideIsTheNews() {
+        networkd("offline", "off")
+        view.looked()
+        var news: [Bool] = []
+        for state in ["no-carrier", "carrier", "degraded", "routable", "routable"] {
+            let came = networkd(state == "degraded" ? "online" : nil, state)
+            news.append(came)
+        }
+        #expect(news == [false, false, false, true, false])
     }
 
     @Test mutating func eitherOfTwoMaySayThatItIsUp() {

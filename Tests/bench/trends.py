@@ -10,6 +10,7 @@ what days come to by itself, as after uploads; then the same requests go to both
 import argparse
 import datetime
 import http.client
+import json
 import pathlib
 import random
 import sqlite3
@@ -25,21 +26,23 @@ MINUTE_MS = 60_000
 OFFSET = 330
 ASKED_DAYS = 30
 FIRST_DAY = (datetime.date(2026, 1, 1) - datetime.date(1970, 1, 1)).days
-# Type, minutes between samples, the range of its values.
-KINDS = [(1, 1, (48, 150)), (2, 5, (0, 400)), (3, 60, (930, 1000)), (4, 30, (0, 4))]
-HEART_RATE = 1
-ROWS_A_DAY = sum(1440 // minutes for _, minutes, _ in KINDS)
+# Type, its name, minutes between samples, the range of its values.
+KINDS = [
+    (1, "heart_rate", 1, (48, 150)), (2, "steps", 5, (0, 400)), (3, "spo2", 60, (930, 1000)),
+    (4, "sleep_stage", 30, (0, 4)),
+]
+ROWS_A_DAY = sum(1440 // minutes for _, _, minutes, _ in KINDS)
+BATCH = 500
 
 
 class Store:
-    """A server of its own on a database that is filled while the server does not run."""
+    """A server of its own."""
 
     def __init__(self, options, directory, name):
         self.path = pathlib.Path(directory) / f"{name}.sqlite"
         self.tokens = pathlib.Path(directory) / "tokens"
         self.program = pathlib.Path(options.bin) / "bandferry-ingest"
         self.start()
-        self.stop()
 
     def start(self):
         self.tokens.write_text("bench-token account gateway\n")
@@ -55,51 +58,52 @@ class Store:
         self.process.wait(30)
 
     def fill(self, bands, days):
-        """Bands 1 to `bands`, each with as many days; the last ASKED_DAYS of band 1 are the same in every store."""
-        database = sqlite3.connect(self.path, isolation_level=None)
-        # What is lost at a power cut is not what is measured.
-        database.execute("PRAGMA synchronous = OFF")
-        database.execute("PRAGMA cache_size = -1000000")
-        database.execute("INSERT INTO accounts (id, name) VALUES (1, 'account')")
-        database.execute("INSERT INTO persons (id, account_id, name) VALUES (1, 1, 'person')")
-        for band in range(1, bands + 1):
-            database.execute("BEGIN")
-            database.execute(
-                "INSERT INTO devices (id, account_id, name, greatest_offset_min) VALUES (?, 1, ?, ?)",
-                (band, f"band_{band:012X}", OFFSET))
-            person = 1 if band == 1 else None
-            if person:
-                database.execute("INSERT INTO person_devices (person_id, device_id) VALUES (1, 1)")
-            for kind in KINDS:
-                database.executemany(
-                    """
-                    INSERT INTO samples (device_id, ring, type, seq, value, band_time_ms, clock_id, flags, provenance,
-                        version, recorded_at_ms, tz_offset_min, time_bound_ms, time_uncertain, person_id)
-                    VALUES (?, 1, ?, ?, ?, ?, 1, 1, 1, 1, ?, ?, 500, 0, ?)
-                    """, self._samples(band, kind, days, person))
-                for subject in (0, person) if person else (0,):
-                    database.executemany(
-                        "INSERT INTO touched_days VALUES (?, ?, ?, ?, 0)",
-                        ((band, subject, kind[0], day) for day in range(FIRST_DAY - days, FIRST_DAY)))
-            database.execute("COMMIT")
-        rows = database.execute("SELECT count(*) FROM samples").fetchone()[0]
-        database.close()
+        """Bands 1 to `bands`, each with as many days; the last ASKED_DAYS of band 1 are the same in every store.
+
+        Through the API, as gateways do it; all bands have the same samples.
+        """
+        rows = 0
+        for day in range(FIRST_DAY - days, FIRST_DAY):
+            for body, count in self._batches(day):
+                for band in range(1, bands + 1):
+                    person = '"person"' if band == 1 else "null"
+                    self._post(body.replace("BAND", f"band_{band:012X}").replace('"PERSON"', person), count)
+                    rows += count
         return rows
 
+    def _post(self, body, count):
+        self.connection.request("POST", "/v1/samples:batch", body=body, headers={
+            "Authorization": "Bearer bench-token", "Content-Type": "application/json"})
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if answer.status != 200 or json.loads(text)["accepted"] != count:
+            raise SystemExit(f"a batch was not taken: {answer.status} {text[:200]}")
+
     @staticmethod
-    def _samples(band, kind, days, person):
-        number, minutes, (low, high) = kind
-        for day in range(FIRST_DAY - days, FIRST_DAY):
-            values = random.Random(f"{band} {day} {number}")
+    def _batches(day):
+        """The bodies of one day, with marks in place of band and person."""
+        samples = []
+        for number, name, minutes, (low, high) in KINDS:
+            values = random.Random(f"{day} {number}")
             for at in range(0, 1440, minutes):
                 minute = day * 1440 + at
                 recorded = (minute - OFFSET) * MINUTE_MS
-                yield (band, number, minute * 4 + number, values.randint(low, high), recorded, recorded, OFFSET, person)
+                samples.append({
+                    "type": name, "seq": minute * 4 + number - 1, "value": values.randint(low, high),
+                    "recorded_at": f"{datetime.datetime.fromtimestamp(recorded / 1000, datetime.timezone.utc):%FT%T}.000Z",
+                    "tz_offset_min": OFFSET, "version": 1, "provenance": "device", "band_time_ms": recorded,
+                    "clock_id": 1, "flags": 1, "time_bound_ms": 500, "person": "PERSON"})
+        samples.sort(key=lambda sample: sample["seq"])
+        for start in range(0, len(samples), BATCH):
+            part = samples[start:start + BATCH]
+            yield json.dumps({
+                "device_id": "BAND", "ring": "00000001", "sync_id": f"{day}-{start}", "sample_count": len(part),
+                "samples": part}), len(part)
 
     def wait(self):
         """Until the server has computed every day."""
         database = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
-        while database.execute("SELECT EXISTS (SELECT 1 FROM touched_days)").fetchone()[0]:
+        while database.execute("SELECT EXISTS (SELECT 1 FROM devices WHERE touched <> '')").fetchone()[0]:
             time.sleep(1)
         database.close()
 
@@ -145,7 +149,6 @@ def main():
             begin = time.monotonic()
             rows = store.fill(bands, days)
             filled = time.monotonic()
-            store.start()
             stores.append(store)
             store.wait()
             print(f"{name}: {rows:,} rows of {bands} bands in {filled - begin:.0f} s, "

@@ -7,7 +7,12 @@ public func fuzzIngest(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)
     switch input.below(5) {
     case 0:
-        guard let batch = try? ReceivedBatch(decoding: input.rest()) else { return 0 }
+        let body = input.rest()
+        if let direct = ReceivedBatch.readDirectly(body) {
+            require(
+                (try? ReceivedBatch(judging: body)) == direct, "both readers of a batch take it as the same")
+        }
+        guard let batch = try? ReceivedBatch(decoding: body) else { return 0 }
         require(batch.samples.count <= 500, "a batch has at most 500 samples")
         for case .success(let sample) in batch.samples {
             require(

@@ -1,12 +1,14 @@
 """What the tests of the daemon share: a stack for one test, closed whatever happens."""
 
 import collections
+import json
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "lab"), str(HERE.parent / "faults")]
@@ -64,6 +66,25 @@ class GatewayCase(unittest.TestCase):
     def caught_up(stack):
         """Sessions that read a band to its end, by the end of its address."""
         return collections.Counter(re.findall(r"session ended \(band=(\S+), end=caught_up", stack.daemon.text()))
+
+    # the server, as its API tells it
+
+    @staticmethod
+    def api(stack, path):
+        """The answer to `GET path`."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{stack.port}{path}", headers={"Authorization": f"Bearer {stack.token}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def on_server(self, stack):
+        """How many samples the server has."""
+        return sum(sum(device["counts"].values()) for device in self.api(stack, "/v1/devices")["devices"])
+
+    def gaps_on_server(self, stack, band=0):
+        """(first seq, cause, whether it has healed) of every gap of a band."""
+        gaps = self.api(stack, f"/v1/devices/{device_id(stack.bands[band])}/gaps")["gaps"]
+        return [(gap["first_seq"], gap["cause"], gap["healed_at"] is not None) for gap in gaps]
 
     def check_accounts(self, stack, allowed=()):
         """Ends the programs; then every record is on the server once, or named."""

@@ -1,7 +1,10 @@
 """What people tell the upload: status, now, pause, resume, retry."""
 
 import json
+import os
+import shutil
 import sqlite3
+import subprocess
 
 from bed import GatewayCase
 
@@ -9,9 +12,6 @@ from bed import GatewayCase
 class Upload(GatewayCase):
     def upload(self, stack, *arguments):
         return json.loads(stack.command("--json", "upload", *arguments))
-
-    def on_server(self, stack):
-        return stack.query(stack.store, "SELECT count(*) FROM samples")[0][0]
 
     def test_a_pause_holds_over_a_restart_and_bands_go_on(self):
         stack = self.stack(bands=1, band_options=["--records", "300", "--capacity", "400", "--seed", "3"])
@@ -104,13 +104,12 @@ class Upload(GatewayCase):
                          [("refused", "value_out_of_range", 1)])
         self.assertEqual(kept[0]["ranges"], [{"first_seq": seq, "last_seq": seq}])
         self.assertNotIn("999", json.dumps(kept))
-        gaps = "SELECT first_seq, cause, healed_ms IS NOT NULL FROM gaps"
-        stack.wait(lambda: stack.query(stack.store, gaps) == [(seq, "unreadable", 0)], "its gap", pause=0.3)
+        stack.wait(lambda: self.gaps_on_server(stack) == [(seq, "unreadable", False)], "its gap", pause=0.3)
         # Refused once more: named as before, and never said to be healed.
         self.assertEqual(self.upload(stack, "retry"), {"samples": 1})
         stack.command("upload", "now")
         self.assertEqual(len(self.upload(stack, "status")["bands"][0]["kept"]), 1)
-        self.assertEqual(stack.query(stack.store, gaps), [(seq, "unreadable", 0)])
+        self.assertEqual(self.gaps_on_server(stack), [(seq, "unreadable", False)])
         stack.daemon.stop()
         with sqlite3.connect(stack.state / "gateway.db") as database:
             database.execute("UPDATE samples SET value = ? WHERE key = ?", (value, key))
@@ -120,7 +119,72 @@ class Upload(GatewayCase):
         self.assertEqual(self.upload(stack, "retry", stack.bands[0]), {"samples": 1})
         stack.command("upload", "now")
         self.assertEqual(self.upload(stack, "status")["bands"][0]["kept"], [])
-        stack.wait(lambda: stack.query(stack.store, gaps) == [(seq, "unreadable", 1)], "the gap to heal", pause=0.3)
+        stack.wait(lambda: self.gaps_on_server(stack) == [(seq, "unreadable", True)], "the gap to heal", pause=0.3)
         stack.start_sim()
         self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+
+class Reconcile(GatewayCase):
+    """What the server lost is found and sent again, and nothing else."""
+
+    def restored(self):
+        """All of a band went up; then the server was restored from a backup of the middle. And how much it lost."""
+        stack = self.stack(bands=1, band_options=["--records", "3000", "--seed", "3", "--interval", "60000"])
+        stack.start()
+        self.wait_until_calm(stack)
+        clean = self.reconcile(stack)
+        self.assertEqual((clean["missing"], clean["differing_days"], clean["problem"]), (0, 0, None))
+        self.assertGreater(clean["days"], 1)
+        stack.server.stop()
+        backup = stack.directory / "backup.db"
+        shutil.copy(stack.store, backup)
+        stack.sim.stop()
+        stack.sim.command += ["--record-every", "2"]
+        stack.start_server().start_sim()
+        stack.wait(lambda: stack.status()["bands"][0]["stored"] > 3500, "more records", pause=0.2)
+        stack.sim.stop()
+        del stack.sim.command[-2:]
+        stack.start_sim()
+        self.wait_until_calm(stack)
+        total = self.on_server(stack)
+        stack.server.stop()
+        for path in stack.directory.glob("ingest.db*"):
+            path.unlink()
+        shutil.copy(backup, stack.store)
+        stack.start_server()
+        lost = total - self.on_server(stack)
+        self.assertGreater(lost, 400)
+        return stack, total, lost
+
+    def reconcile(self, stack, *arguments):
+        return json.loads(stack.command("--json", "reconcile", *arguments))[0]
+
+    def test_what_the_server_lost_goes_up_again_and_nothing_else(self):
+        stack, total, lost = self.restored()
+        looked = self.reconcile(stack, stack.bands[0], "--dry-run")
+        self.assertEqual((looked["missing"], looked["marked"], self.on_server(stack)), (lost, False, total - lost))
+        found = self.reconcile(stack)
+        self.assertEqual((found["missing"], found["marked"], found["only_there"]), (lost, True, 0))
+        report = json.loads(stack.command("--json", "upload", "now"))
+        self.assertEqual((report["left"], self.on_server(stack)), (0, total))
+        again = self.reconcile(stack)
+        self.assertEqual((again["missing"], again["differing_days"]), (0, 0))
+        self.check_accounts(stack)
+
+    def test_a_kill_in_the_middle_loses_nothing(self):
+        stack, total, _ = self.restored()
+        asked = subprocess.Popen(
+            [stack._program("bandferry"), "--config", str(stack.configuration), "reconcile"],
+            env={**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": stack.bus_address},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stack.wait(lambda: asked.poll() is not None or stack.gateway("SELECT count(*) FROM unconfirmed")[0][0] > 0,
+                   "the comparison to find something", deadline=20, pause=0.01)
+        stack.daemon.kill()
+        asked.wait(30)
+        stack.start_daemon()
+        stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.2)
+        self.assertIsNone(self.reconcile(stack)["problem"])
+        self.wait_until_calm(stack)
+        self.assertEqual((self.reconcile(stack)["missing"], self.on_server(stack)), (0, total))
         self.check_accounts(stack)

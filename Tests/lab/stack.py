@@ -91,7 +91,7 @@ class Stack:
     """Bands are adopted by address in `modes`, {band: mode}; all that `bands` makes by default."""
 
     def __init__(self, binaries=None, directory=None, bands=1, modes=None, band_options=(), gateway_options=(),
-                 upload=True, powercut=None, powercut_environment=None, log_level="info"):
+                 upload=True, upload_options=(), powercut=None, powercut_environment=None, log_level="info"):
         self.binaries = pathlib.Path(binaries or os.environ.get("BANDFERRY_BIN") or ROOT / ".build" / "debug")
         self.own_directory = directory is None
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="bandferry-lab."))
@@ -108,6 +108,7 @@ class Stack:
         self.preload_options = {**(powercut_environment or {}), "POWERCUT_MATCH": str(self.directory)}
         self.modes = modes if modes is not None else {band: "own" for band in self.bands}
         self.gateway_options, self.log_level, self.uploads = gateway_options, log_level, upload
+        self.upload_options = upload_options
         (self.directory / "bus.conf").write_text(BUS_CONFIGURATION.format(socket=self.directory / "bus"))
         token_file = self.directory / "token"
         token_file.write_text(self.token + " lab\n")
@@ -150,7 +151,8 @@ class Stack:
             if band != "any":
                 lines += [f"[band {band}]", f"mode = {mode}"]
         if self.uploads:
-            lines += ["[upload]", f"url = http://127.0.0.1:{self.port}", f"token_file = {self.directory}/gateway-token"]
+            lines += ["[upload]", f"url = http://127.0.0.1:{self.port}", f"token_file = {self.directory}/gateway-token",
+                      *self.upload_options]
         self.configuration.write_text("\n".join(lines) + "\n")
 
     def start_bus(self):

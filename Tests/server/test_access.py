@@ -24,7 +24,7 @@ class Access(ServerTest):
             ("GET", f"/v1/devices/{DEVICE}/ranges?by=day"), ("GET", f"/v1/devices/{DEVICE}/gaps"),
             ("PUT", f"/v1/devices/{DEVICE}/gaps"), ("PUT", f"/v1/devices/{DEVICE}/status"),
             ("PUT", f"/v1/devices/{DEVICE}/lease"), ("DELETE", f"/v1/devices/{DEVICE}/lease?gateway_id=g"),
-            ("GET", "/v1/persons/p"), ("PUT", "/v1/persons/p"), ("GET", "/v1/samples?person=p"),
+            ("GET", "/v1/persons"), ("GET", "/v1/persons/p"), ("PUT", "/v1/persons/p"), ("GET", "/v1/samples?person=p"),
             ("GET", "/v1/aggregates?person=p&type=steps&from=2026-01-01&to=2026-01-02"), ("GET", "/v1/none"),
         ]
         for method, path in routes:
@@ -49,7 +49,7 @@ class Access(ServerTest):
 
     def everything(self, token, device="shared"):
         paths = ["/v1/devices", f"/v1/devices/{device}", f"/v1/devices/{device}/ranges?by=day",
-                 f"/v1/devices/{device}/gaps", "/v1/persons/p", f"/v1/samples?device_id={device}", "/v1/samples?person=p",
+                 f"/v1/devices/{device}/gaps", "/v1/persons", "/v1/persons/p", f"/v1/samples?device_id={device}", "/v1/samples?person=p",
                  f"/v1/aggregates?device_id={device}&type=heart_rate&from=2026-10-27&to=2026-10-27",
                  "/v1/aggregates?person=p&type=heart_rate&from=2026-10-27&to=2026-10-27"]
         return [(path, reply.status, reply.json) for path in paths for reply in [self.ask("GET", path, token)]]
@@ -66,7 +66,7 @@ class Access(ServerTest):
         before = self.everything(c)
         # d sees nothing of c's: what it saw when nobody had anything.
         self.assertEqual(self.everything(d), empty)
-        self.assertEqual([status for _, status, _ in empty], [200, 404, 404, 404, 404, 404, 200, 404, 200])
+        self.assertEqual([status for _, status, _ in empty], [200, 404, 404, 404, 200, 404, 404, 200, 404, 200])
         self.assertEqual(self.ask("DELETE", "/v1/devices/shared/lease?gateway_id=g-c", d).status, 404)
         # The same names and the same key are new in d, and c stays as it was.
         for method, path, body in self.writes("g-d", value=90):

@@ -11,6 +11,7 @@ import yaml
 
 from bed import DEVICE, ROOT, ServerTest, sample
 
+HERE = pathlib.Path(__file__).resolve().parent
 DOCUMENT = ROOT / "docs" / "openapi.yaml"
 EXAMPLES = 25
 # Random unless it is given, so that many runs see more than one; the output has it.
@@ -34,10 +35,10 @@ class OpenAPI(ServerTest):
 
     def check_role(self, token):
         environment = {**os.environ, "SCHEMATHESIS_HOOKS": "openapi_hooks", "PYTHONDONTWRITEBYTECODE": "1",
-                       "PYTHONPATH": str(pathlib.Path(__file__).resolve().parent)}
+                       "PYTHONPATH": str(HERE)}
         done = subprocess.run(
-            [str(pathlib.Path(sys.executable).with_name("schemathesis")), "run", str(DOCUMENT),
-             "--url", f"http://127.0.0.1:{self.server.port}", "-H", f"Authorization: Bearer {token}",
+            [str(pathlib.Path(sys.executable).with_name("schemathesis")), "--config-file", str(HERE / "schemathesis.toml"),
+             "run", str(DOCUMENT), "--url", f"http://127.0.0.1:{self.server.port}", "-H", f"Authorization: Bearer {token}",
              "--checks", "all", "--max-examples", str(EXAMPLES), "--workers", "2", "--request-timeout", "30",
              *(["--seed", SEED] if SEED else [])],
             cwd=self.server.directory, env=environment, capture_output=True, text=True, timeout=110)
@@ -54,7 +55,7 @@ class OpenAPI(ServerTest):
         self.assertNotIn("returned only 401/403", self.check_role(self.a))
         metrics = self.server.ask("GET", "/metrics").body.decode()
         for route in ("samples_batch", "samples", "aggregates", "devices", "device", "ranges", "gaps", "put_gaps",
-                      "put_status", "put_lease", "delete_lease", "person", "put_person"):
+                      "put_status", "put_lease", "delete_lease", "persons", "person", "put_person"):
             self.assertRegex(metrics, rf'requests_total{{route="{route}",status="200"}} \d')
         self.assertNotIn('status="500"', metrics)
 

@@ -39,11 +39,13 @@ struct PostgreSQLEngine: SQLEngine {
         let result = Result { () throws(PostgreSQLError) in
             let connection = try PostgreSQLConnection(uri, deadline: Self.deadline)
             // A server that hangs must not hold locks for ever. What is answered must be on disk, whatever the
-            // database's own setting is.
+            // database's own setting is. Every statement names a key: a plan that was made while a table was empty
+            // must not read all of it when it is full.
             try connection.script(
                 """
                 SET synchronous_commit = on; SET statement_timeout = '30s'; SET lock_timeout = '10s';
-                SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = warning
+                SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = warning;
+                SET enable_seqscan = off; SET jit = off
                 """)
             return connection
         }

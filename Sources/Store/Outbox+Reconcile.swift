@@ -1,0 +1,140 @@
+import BandProfile
+import GatewayModel
+import SQLite
+
+/// One ring and type of a UTC day, as it is stored here.
+public struct StoredPart: Equatable, Sendable {
+    public var ring: RingID
+    public var type: SampleType
+    /// Of what the server has confirmed, in rising order.
+    public var seqs: [UInt32] = []
+    /// Of `seqs`, ms.
+    public var times: [Int64] = []
+    /// Still to go up.
+    public var waiting = 0
+    /// Refused or kept back.
+    public var kept = 0
+
+    public init(ring: RingID, type: SampleType) {
+        self.ring = ring
+        self.type = type
+    }
+}
+
+/// What a comparison with the server needs: days of what is stored, and marks for what the server lacks.
+extension Outbox {
+    /// UTC days since 1970 on which something of the device may be recorded, in rising order.
+    public func days(of device: DeviceID) throws(StoreError) -> [Int64] {
+        try storing("list the days", path) {
+            try database.all(
+                """
+                SELECT DISTINCT day FROM days JOIN rings ON rings.id = days.ring JOIN bands ON bands.id = rings.band
+                WHERE device = ? ORDER BY day
+                """, .text(device.text)
+            ) { $0.int64(0) }
+        }
+    }
+
+    /// What is stored of a day, by ring and type.
+    public func storedDay(_ day: Int64, of device: DeviceID) throws(StoreError) -> [StoredPart] {
+        try storing("read a day", path) {
+            let rings = try database.all(
+                """
+                SELECT rings.id, rings.ring, device FROM rings JOIN bands ON bands.id = rings.band
+                WHERE device = ? ORDER BY rings.id
+                """, .text(device.text), row: OutboxSelection.ring
+            ).compactMap { $0 }
+            return try rings.flatMap { try storedDay(day, in: $0) }
+        }
+    }
+
+    private func storedDay(_ day: Int64, in ring: OutboxSelection.Ring) throws -> [StoredPart] {
+        let start = day * DayTable.milliseconds
+        let table = DayTable(database: database)
+        guard let seqs = try table.seqs(ring: ring.id, from: start, to: start) else { return [] }
+        var waiting = RisingRanges(try unconfirmed.overlapping(ring: ring.id, seqs))
+        var held = RisingRanges(try comparisons.held.overlapping(ring: ring.id, seqs))
+        var parts: [SampleType: StoredPart] = [:]
+        try database.query(
+            """
+            SELECT s.key, s.recorded_at, q.key IS NOT NULL FROM samples s
+            LEFT JOIN quarantine q ON q.key = s.key
+            WHERE s.key BETWEEN ? AND ? AND s.recorded_at >= ? AND s.recorded_at < ? ORDER BY s.key
+            """, .integer(SampleKey.lowest(ring: ring.id, seq: seqs.lowerBound)),
+            .integer(SampleKey.highest(ring: ring.id, seq: seqs.upperBound)), .integer(start),
+            .integer(start + DayTable.milliseconds)
+        ) { row in
+            let key = SampleKey(packed: row.int64(0))
+            guard let type = SampleType(rawValue: key.type) else { return }
+            var part = parts[type] ?? StoredPart(ring: ring.ring, type: type)
+            if held.contains(key.seq) || row.bool(2) {
+                part.kept += 1
+            } else if waiting.contains(key.seq) {
+                part.waiting += 1
+            } else {
+                part.seqs.append(key.seq)
+                part.times.append(row.int64(1))
+            }
+            parts[type] = part
+        }
+        return parts.values.sorted { $0.type.rawValue < $1.type.rawValue }
+    }
+
+    /// Those of the seqs of which a sample of the type is stored, whenever it was recorded.
+    public func stored(
+        _ seqs: [UInt32], _ type: SampleType, in ring: RingID, of device: DeviceID
+    ) throws(StoreError) -> Set<UInt32> {
+        try storing("look for samples", path) {
+            guard let row = try selection.ring(device, ring) else { return [] }
+            let find = try database.prepare("SELECT 1 FROM samples WHERE key = ?")
+            var found: Set<UInt32> = []
+            for seq in seqs {
+                defer { find.reset() }
+                try find.bind(1, SampleKey(ring: row.id, seq: seq, type: type.rawValue).packed)
+                if try find.step() { found.insert(seq) }
+            }
+            return found
+        }
+    }
+
+    /// Anything of the type is stored within the seqs.
+    public func hasStored(
+        _ seqs: ClosedRange<UInt32>, _ type: SampleType, in ring: RingID, of device: DeviceID
+    ) throws(StoreError) -> Bool {
+        try storing("look for samples", path) {
+            guard let row = try selection.ring(device, ring) else { return false }
+            return try database.first(
+                "SELECT 1 FROM samples WHERE key BETWEEN ? AND ? AND key & 255 = ? LIMIT 1",
+                .integer(SampleKey.lowest(ring: row.id, seq: seqs.lowerBound)),
+                .integer(SampleKey.highest(ring: row.id, seq: seqs.upperBound)), .int(type.rawValue)
+            ) { _ in true } ?? false
+        }
+    }
+
+    /// The server lacks these, which were confirmed: they go up again. In rising order.
+    public func markUnconfirmed(
+        _ seqs: [UInt32], in ring: RingID, of device: DeviceID
+    ) throws(StoreError) {
+        var runs = SeqRuns()
+        for seq in seqs { runs.append(seq) }
+        try write("mark what the server lacks") { _ in
+            guard let row = try selection.ring(device, ring) else { return }
+            for run in runs.runs { try unconfirmed.add(ring: row.id, run) }
+        }
+    }
+}
+
+/// Disjoint ranges that are asked about seqs in rising order.
+private struct RisingRanges {
+    private let ranges: [ClosedRange<UInt32>]
+    private var index = 0
+
+    init(_ ranges: [ClosedRange<UInt32>]) {
+        self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }
+    }
+
+    mutating func contains(_ seq: UInt32) -> Bool {
+        while index < ranges.count, ranges[index].upperBound < seq { index += 1 }
+        return index < ranges.count && ranges[index].lowerBound <= seq
+    }
+}
