@@ -140,7 +140,7 @@ def accounts(stack):
                     if line["kind"] == "record" and line["band"] == band}
         stored = [(line["ring"], line["type"], line["seq"]) for line in exported if line["device_id"] == device]
         uploaded = [key[1:] for key in server.samples if key[0] == device]
-        duplicated = len(stored) - len(set(stored)) + len(uploaded) - len(set(uploaded))
+        duplicated = len(stored) - len(set(stored)) + server.twice[device]
         rows.append((band, len(recorded), len(stored), len(uploaded), len(recorded - set(uploaded)), duplicated))
     return rows, problems
 
