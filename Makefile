@@ -9,6 +9,8 @@ BINDIR = $(PREFIX)/bin
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 DOCDIR ?= $(PREFIX)/share/doc/bandferry
+# The server looks for the page here, beside its own directory.
+DASHBOARDDIR = $(PREFIX)/share/bandferry/dashboard
 
 PROGRAMS = bandferryd bandferry bandferry-ingest bandsim
 UNITS = bandferryd.service bandferry-ingest.service
@@ -20,11 +22,12 @@ RELEASEDIR = .build/release
 .PHONY: help build demo check test vm-test fuzz threads bench bench-ingest bench-trends time-simulation convergence debian13 install uninstall clean
 
 help:
-	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way'
+	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way;'
+	@echo '               then a dashboard with a month of it, until Ctrl-C (DEMOFLAGS=--no-wait ends at once)'
 	@echo 'make test      set up, build, and run every test'
 	@echo 'make check     format, layers, warnings as errors: what needs no test'
 	@echo 'make build     the four programs, in $(RELEASEDIR)'
-	@echo 'make install   programs, unit, bus policy and an example configuration (DESTDIR, PREFIX)'
+	@echo 'make install   programs, dashboard, unit, bus policy and an example configuration (DESTDIR, PREFIX)'
 	@echo 'make bench     speed beside a Python gateway and beside the floor, as ratios'
 	@echo 'make bench-ingest  uploads a second on PostgreSQL and SQLite, beside the floor (STORED=100000000 samples stored before)'
 	@echo 'make bench-trends  time of a trend from ten million samples, beside an almost empty store'
@@ -40,8 +43,8 @@ build:
 	$(SWIFT) build $(RELEASE)
 
 demo: build
-	@scripts/install-packages.sh test
-	@scripts/demo.py --bin $(RELEASEDIR)
+	@scripts/install-packages.sh demo
+	@scripts/demo.py --bin $(RELEASEDIR) $(DEMOFLAGS)
 
 check:
 	@scripts/install-packages.sh build
@@ -86,15 +89,17 @@ debian13:
 install:
 	@test -x $(RELEASEDIR)/bandferryd || { echo "run 'make build' first, as a user who has the Swift toolchain"; exit 1; }
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(POLICYDIR)' \
-	    '$(DESTDIR)$(SYSCONFDIR)/bandferry' '$(DESTDIR)$(DOCDIR)'
+	    '$(DESTDIR)$(SYSCONFDIR)/bandferry' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DASHBOARDDIR)/views'
 	install -s -m 0755 $(PROGRAMS:%=$(RELEASEDIR)/%) '$(DESTDIR)$(BINDIR)'
 	for unit in $(UNITS); do sed 's|/usr/bin/|$(BINDIR)/|' systemd/$$unit >'$(DESTDIR)$(UNITDIR)'/$$unit && \
 	    chmod 0644 '$(DESTDIR)$(UNITDIR)'/$$unit || exit 1; done
 	install -m 0644 systemd/bandferry.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf'
 	install -m 0644 systemd/bandferry-ingest.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf'
-	install -m 0644 systemd/ingest.env.example docs/server.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
+	install -m 0644 systemd/ingest.env.example docs/server.md docs/dashboard.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
 	install -m 0644 dbus-policy/org.bandferry.conf '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
 	install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(DOCDIR)/bandferry.conf.example'
+	install -m 0644 dashboard/*.* '$(DESTDIR)$(DASHBOARDDIR)'
+	install -m 0644 dashboard/views/*.js '$(DESTDIR)$(DASHBOARDDIR)/views'
 	@test -e '$(DESTDIR)$(SYSCONFDIR)/bandferry/bandferry.conf' || \
 	    install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(SYSCONFDIR)/bandferry/bandferry.conf'
 	@scripts/after-install.sh '$(DESTDIR)' '$(SYSCONFDIR)/bandferry'
@@ -103,6 +108,7 @@ uninstall:
 	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') $(UNITS:%='$(DESTDIR)$(UNITDIR)/%') \
 	    '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf' '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf' \
 	    '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
+	rm -rf '$(DESTDIR)$(DASHBOARDDIR)'
 	@echo 'Kept: $(SYSCONFDIR)/bandferry and the state directories, which hold the samples.'
 
 clean:

@@ -17,7 +17,8 @@ import * as trends from "./views/trends.js";
 const views = { today, trends, intraday, bands };
 const find = (id) => document.getElementById(id);
 const formats = new Formats(navigator.language);
-const refreshAfter = 60_000;
+/** Bands are read every quarter of an hour or so; more often would only take requests from the gateways. */
+const refreshAfter = 2 * 60_000;
 /** Who wears what changes rarely. */
 const accountAfter = 10 * 60_000;
 const slowAfter = 3_000;

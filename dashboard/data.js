@@ -1,6 +1,6 @@
 import { ApiError } from "./api.js";
 import { mayTouch } from "./gaps.js";
-import { DAY, HOUR, MINUTE, addDays, browserZone, instant, isZone, rfc3339, zoneAt } from "./time.js";
+import { HOUR, MINUTE, addDays, browserZone, instant, isZone, rfc3339, zoneAt } from "./time.js";
 
 // What the views ask the server for. A subject is a person or a band.
 
@@ -83,12 +83,26 @@ export async function gapsOf(api, subject, persons, from, to, signal) {
     const mine = await Promise.all(near.map(async (gap) => {
         const wearers = persons.filter(({ devices }) => devices?.includes(gap.device_id));
         if (subject.kind === "band" || wearers.length <= 1) return true;
-        const sides = await Promise.all([before(api, gap, signal), after(api, gap, signal)]);
-        const known = sides.filter((person) => person !== undefined);
+        const known = await sidesOf(api, gap, signal);
         return known.length === 0 || known.includes(subject.id);
     }));
     const start = (gap) => instant(gap.after) ?? instant(gap.before) ?? 0;
     return near.filter((_, index) => mine[index]).sort((one, other) => start(one) - start(other));
+}
+
+/** What was found out of a gap's sides is kept with the account's own `Api`, and asked for once. */
+const sides = new WeakMap();
+
+/** Who is known to have worn the band on either side of a gap; null = nobody did. */
+async function sidesOf(api, gap, signal) {
+    if (!sides.has(api)) sides.set(api, new Map());
+    const key = JSON.stringify([gap.device_id, gap.ring, gap.first_seq, gap.after, gap.before]);
+    const found = sides.get(api);
+    if (!found.has(key)) {
+        const both = await Promise.all([before(api, gap, signal), after(api, gap, signal)]);
+        found.set(key, both.filter((person) => person !== undefined));
+    }
+    return found.get(key);
 }
 
 /** Who wore the band when the gap began; undefined when no sample tells. */
@@ -117,5 +131,3 @@ export function extent(list) {
 
 /** The last days up to a date, it included. */
 export const lastDays = (date, count) => ({ from: addDays(date, 1 - count), to: date });
-
-export const recently = (value) => ({ from: value - 7 * DAY, to: value });

@@ -219,7 +219,7 @@ export const samples = (curves, day, formats, { colour, unit, digits, scale, axi
         datasets: curves.flatMap(({ points, uncertain, device }, index) => [{
             ...curve(points, colours[colour], ({ y }) => `${formats.number(y, digits)} ${unit}${curves.length > 1 ? `, ${device}` : ""}`,
                 { dashed: index > 0 }),
-            borderWidth: 1.5, pointRadius: dots ? 2 : lonely(points), showLine: !dots,
+            borderWidth: 1.25, pointRadius: dots ? 2 : lonely(points), showLine: !dots,
         }, {
             ...curve(uncertain, colours["ink-3"], ({ y }) => `${formats.number(y, digits)} ${unit}, at a time that can't be trusted`,
                 { point: "circle" }), showLine: false, pointRadius: 3, backgroundColor: "transparent", pointBorderWidth: 1.25,

@@ -1,29 +1,38 @@
 #!/usr/bin/env python3
 """The whole line on this machine, for people to watch: no Bluetooth, no network, nothing left behind.
 
-    scripts/demo.py [--bin DIR] [--bands N] [--records N] [--keep]
+    scripts/demo.py [--bin DIR] [--bands N] [--records N] [--keep] [--no-wait]
 
 A private message bus, simulated bands behind a simulated BlueZ, the daemon, and the server on loopback. The history comes
-in and goes up; half way the link is cut, and the daemon is killed with SIGKILL. At the end the accounts: what the bands
+in and goes up; half way the link is cut, and the daemon is killed with SIGKILL. Then the accounts: what the bands
 recorded, what is stored here, what the server has, what is missing, what is there twice. Exits 1 when they don't agree.
+
+At the end the server is given a month of two simulated wearers, and shows it in a browser until Ctrl-C; at once when this is no
+terminal, or with --no-wait.
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "Tests" / "lab"), str(ROOT / "Tests" / "faults")]
 
 import ledger  # noqa: E402
+from answers import Answers  # noqa: E402
+from history import UTC, Client, History, Wearer  # noqa: E402
 from stack import Stack, device_id  # noqa: E402
 
 DEADLINE = 300
+READ_TOKEN = "look-but-do-not-touch"
 
 
 class Screen:
@@ -70,6 +79,7 @@ def arguments():
     parser.add_argument("--bands", type=int, default=3)
     parser.add_argument("--records", type=int, default=12_000)
     parser.add_argument("--keep", action="store_true", help="keep databases and logs, and say where they are")
+    parser.add_argument("--no-wait", action="store_true", help="end at once, also on a terminal")
     return parser.parse_args()
 
 
@@ -115,10 +125,12 @@ def accounts(stack):
     """A row a band: recorded, stored, uploaded, missing, duplicated; and the sentences about what is wrong."""
     exported = [json.loads(line) for line in stack.command("export", "--format", "jsonl").splitlines()]
     stack.daemon.stop()
+    client = Client(f"http://127.0.0.1:{stack.port}/", stack.token)
+    server = Answers(client, [device_id(band) for band in stack.bands])
+    client.close()
     stack.server.stop()
     stack.sim.stop()
     truth = stack.truth()
-    server = ledger.Server(stack.store)
     problems = ledger.check(truth, server, device_id, allowed_causes=set())
     problems += ledger.acks_ahead(stack.acks(), stack.state / "gateway.db")
     rows = []
@@ -128,9 +140,57 @@ def accounts(stack):
                     if line["kind"] == "record" and line["band"] == band}
         stored = [(line["ring"], line["type"], line["seq"]) for line in exported if line["device_id"] == device]
         uploaded = [key[1:] for key in server.samples if key[0] == device]
-        duplicated = len(stored) - len(set(stored)) + len(uploaded) - len(set(uploaded))
+        duplicated = len(stored) - len(set(stored)) + server.twice[device]
         rows.append((band, len(recorded), len(stored), len(uploaded), len(recorded - set(uploaded)), duplicated))
     return rows, problems
+
+
+def wearers_of_a_month(now):
+    """Two bands that two simulated persons wore for a month, and swapped in the middle; each with a gap."""
+    ago = lambda days, hours=0: now - datetime.timedelta(days=days, hours=hours)  # noqa: E731
+    ann = Wearer("p_simulated_ann", "Europe/Berlin", 2, resting=53, pace=10)
+    raj = Wearer("p_simulated_raj", "Asia/Kolkata", 5, resting=60, pace=7, bedtime=23.8, night=6.9)
+    newest = now - datetime.timedelta(minutes=4)
+    evening = ann.instant(ann.local(now).date(), 19.5)
+    return (ann, raj), [
+        History("simulated-blue", "51b1ed01", [(ago(31), ago(12), ann), (ago(12), newest, raj)],
+                lost=[(ago(17, 5), ago(16, 9), "overwritten")], off=[(ago(24, 20), ago(23, 14))], seed=1),
+        History("simulated-green", "51b1ed02", [(ago(31), ago(12), raj), (ago(12), newest, ann)],
+                lost=[(evening - datetime.timedelta(days=3), evening - datetime.timedelta(days=2, hours=11), "freed_elsewhere")],
+                off=[(evening - datetime.timedelta(days=6), evening - datetime.timedelta(days=6, hours=-1))], seed=1),
+    ]
+
+
+def show_dashboard(stack, screen, wait):
+    """Starts the server again, gives it the month, and leaves it running while somebody looks."""
+    with open(stack.directory / "token", "a") as tokens:
+        tokens.write(READ_TOKEN + " lab read\n")
+    stack.start_server("--dashboard", str(ROOT / "dashboard"))
+    url = f"http://127.0.0.1:{stack.port}/"
+    now = datetime.datetime.now(UTC).replace(second=0, microsecond=0)
+    client = Client(url, stack.token)
+    (ann, raj), histories = wearers_of_a_month(now)
+    samples = sum(client.upload(history) for history in histories)
+    for person, label, zone in [(ann, "Ann (simulated)", "Europe/Berlin"), (raj, "Raj (simulated)", "Asia/Kolkata")]:
+        client.request("PUT", f"/v1/persons/{person.person}", {"label": label, "zones": [{"zone": zone, "from": "2020-01-01T00:00:00Z"}]})
+    for history, battery, unsent in zip(histories, (64, 17), (0, 12)):
+        client.request("PUT", f"/v1/devices/{history.device}/status", history.status(
+            now - datetime.timedelta(minutes=3), battery, "simulated", unsent))
+    client.close()
+    with urllib.request.urlopen(url, timeout=30) as page:
+        assert b"<title>Bandferry</title>" in page.read(), "the server does not serve the dashboard"
+    screen.say(f"""
+Dashboard with a month of two simulated wearers ({samples:,} samples, through the API; nobody was measured):
+
+    {url}
+    read token: {READ_TOKEN}
+""")
+    if wait:
+        screen.say("Ctrl-C ends it.")
+        try:
+            signal.pause()
+        except KeyboardInterrupt:
+            screen.say("")
 
 
 def main():
@@ -164,8 +224,17 @@ def main():
         print()
         print(stack.command("status"))
         rows, problems = accounts(stack)
+        agree = print_accounts(rows, problems, time.monotonic() - started)
+        show_dashboard(stack, screen, wait=sys.stdin.isatty() and sys.stdout.isatty() and not options.no_wait)
     finally:
         stack.close()
+    if options.keep:
+        print(f"Kept in {stack.directory}")
+    return 0 if agree else 1
+
+
+def print_accounts(rows, problems, seconds):
+    """Whether they agree."""
     titles = ("BAND", "RECORDED", "STORED", "UPLOADED", "MISSING", "DUPLICATED")
     print("{:<17}  {:>8}  {:>8}  {:>8}  {:>7}  {:>10}".format(*titles))
     for row in rows:
@@ -175,10 +244,8 @@ def main():
     agree = not problems and all(recorded == stored == uploaded and not missing and not duplicated
                                  for _, recorded, stored, uploaded, missing, duplicated in rows)
     verdict = "Every record reached the server exactly once" if agree else "The accounts do not agree"
-    print(f"\n{verdict}; {time.monotonic() - started:.0f} s.")
-    if options.keep:
-        print(f"Kept in {stack.directory}")
-    return 0 if agree else 1
+    print(f"\n{verdict}; {seconds:.0f} s.")
+    return agree
 
 
 if __name__ == "__main__":

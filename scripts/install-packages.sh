@@ -2,7 +2,8 @@
 # Makes sure that the Debian packages are there which bandferry needs. Quick when they are.
 #
 #   scripts/install-packages.sh build    to build and run the programs
-#   scripts/install-packages.sh test     to build, and to run every test and the demo
+#   scripts/install-packages.sh demo     to build, and to run the demo
+#   scripts/install-packages.sh test     to build, and to run every test
 #
 # Needs root only when something is missing; otherwise it says what to install.
 set -euo pipefail
@@ -16,13 +17,14 @@ libraries=(
 commands=(pkg-config:pkg-config g++:g++)
 case ${1:-build} in
     build) ;;
+    demo) commands+=(dbus-daemon:dbus python3:python3) ;;
     test)
         commands+=(
             dbus-daemon:dbus bluetoothctl:bluez python3:python3 sqlite3:sqlite3 gcc:gcc git:git timeout:coreutils openssl:openssl
-            systemd-analyze:systemd
+            systemd-analyze:systemd chromium:chromium chromedriver:chromium-driver
         )
         ;;
-    *) sed -n '2,6p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,7p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()
@@ -36,6 +38,10 @@ for entry in "${libraries[@]}"; do
 done
 # Loaded at run time, so pkg-config does not know.
 ldconfig -p | grep -q 'libglib-2\.0\.so\.0' || missing+=(libglib2.0-0)
+# The dashboard's charts.
+if [ "${1:-build}" != build ] && [ ! -e /usr/share/javascript/chart.js/chart.min.js ]; then
+    missing+=(libjs-chart.js)
+fi
 if [ "${1:-build}" = test ] && ! /usr/bin/python3 -c 'import ensurepip' 2>/dev/null; then
     missing+=(python3-venv)
 fi

@@ -34,6 +34,9 @@ claim "lays down the server's user" test -f "$root/dest/usr/lib/sysusers.d/bandf
 claim "lays down the API's description" test -f "$root/dest/usr/share/doc/bandferry/openapi.yaml"
 claim "lays down the bus policy" has_mode "$root/dest/usr/share/dbus-1/system.d/org.bandferry.conf" 644
 claim "lays down the user" test -f "$root/dest/usr/lib/sysusers.d/bandferry.conf"
+page=$root/dest/usr/share/bandferry/dashboard
+claim "lays down the dashboard" diff -r dashboard "$page"
+claim "the dashboard can be read by the server's user" has_mode "$page/views/today.js" 644
 claim "lays down the example configuration" test -f "$root/dest/etc/bandferry/bandferry.conf"
 echo '# mine' >"$root/dest/etc/bandferry/bandferry.conf"
 claim "installs again" make -s install DESTDIR="$root/dest" PREFIX=/usr
@@ -48,6 +51,27 @@ claim "the server's unit follows the prefix" \
 claim "the installed programs run without the build's libraries" \
     env -i "$root/dest/usr/bin/bandferry" version
 claim "so does the server" env -i "$root/dest/usr/bin/bandferry-ingest" --version
+
+# The installed server finds the installed page by itself.
+serves_page() {
+    local url served=1
+    printf 'token-of-a-test a read\n' >"$root/tokens"
+    chmod 0600 "$root/tokens"
+    "$root/dest/usr/bin/bandferry-ingest" --listen 127.0.0.1:0 --store "sqlite:$root/ingest.db" --token-file "$root/tokens" \
+        >"$root/server" 2>&1 &
+    local server=$!
+    for _ in $(seq 100); do grep -q '^listening on' "$root/server" && break; sleep 0.1; done
+    url=$(sed -n 's/^listening on //p' "$root/server")
+    python3 - "$url" <<'PYTHON' || served=0
+import sys, urllib.request
+for path, text in [("/", "<title>Bandferry</title>"), ("/dashboard/views/today.js", "export")]:
+    assert text in urllib.request.urlopen(sys.argv[1] + path, timeout=30).read().decode(), path
+PYTHON
+    kill "$server"
+    wait "$server"
+    [ "$served" = 1 ]
+}
+claim "the installed server serves the installed dashboard" serves_page
 
 # The policy on a bus of its own, as the system's bus reads it.
 chmod 0755 "$root"

@@ -26,6 +26,7 @@ scripts/part.sh install 1 scripts/test-install.sh
 scripts/part.sh clients 4 Tests/clients/run.py
 scripts/part.sh server 4 Tests/server/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
+scripts/part.sh dashboard 4 Tests/dashboard/run.py
 scripts/part.sh faults 9 Tests/faults/run.py
 scripts/part.sh vm 9 Tests/vm/test.sh
 scripts/part.sh fuzz 4 scripts/fuzz.sh

@@ -25,7 +25,7 @@ public enum IngestCommand: Equatable, Sendable {
                bandferry-ingest token list [--account NAME] --store STORE
                bandferry-ingest token revoke ID --store STORE
 
-        Without a command it takes samples from gateways by ingest API 1 and keeps them.
+        Without a command it takes samples from gateways by ingest API 1, keeps them, and shows them to people at /.
 
           --listen ADDR:PORT        a numeric address or localhost; port 0 takes any free one
           --store STORE             sqlite:PATH, a file, made when it is not there; or postgresql://USER@HOST/NAME,
@@ -40,6 +40,8 @@ public enum IngestCommand: Equatable, Sendable {
           --tls-key FILE            PEM; nobody but its owner may read it
           --allow-plain-http        listen beyond loopback without TLS although tokens then travel in the clear
           --behind-proxy            a proxy is the only client: tell clients apart by X-Forwarded-For
+          --dashboard DIR           the page's files; none = no page. Those that were installed unless given
+          --chart-js FILE           Chart.js for the page; Debian's libjs-chart.js unless given
           --requests-per-minute N   answer a token's further requests with 429
           --max-connections N       \(IngestOptions.defaultConnections) unless given
           --max-connections-per-address N

@@ -40,7 +40,7 @@ class TodayTests(PageCase):
     def test_the_day_is_that_of_the_persons_zone_and_says_so(self):
         self.assertEqual(self.text("#view h1"), "Anna Bell")
         self.assertEqual(self.text(".when"), "Monday, 3 November 2025")
-        self.assertEqual(self.text(".zone"), "Times and days are Anna Bell’s: Europe/Berlin (UTC+01:00).")
+        self.assertEqual(self.text(".zone"), "Times and days are those of Anna Bell: Europe/Berlin (UTC+01:00).")
         self.assertEqual(self.browser.driver.title, "Anna Bell, today · Bandferry")
 
     def test_the_latest_heart_rate_and_when_it_was(self):
@@ -285,13 +285,13 @@ class BandTests(PageCase):
         newest = first.samples[-1]["recorded_at"]
         card, text = self.card(world.FIRST)
         self.assertEqual(card, {
-            "Last contact": "3 Nov 15:15, 6 minutes ago", "Newest at the gateway": f"3 Nov {clock(newest, BERLIN)}, {minutes_ago(newest)}",
+            "Last contact": "3 Nov 15:15, 6 minutes ago", "Newest reported": f"3 Nov {clock(newest, BERLIN)}, {minutes_ago(newest)}",
             "Newest here": f"3 Nov {clock(newest, BERLIN)}, {minutes_ago(newest)}", "Upload": "47 records wait at the gateway", "Firmware": "2.4.1",
             "Worn by": "Anna Bell, Ben", "Records here": number(len(first.samples))})
         self.assertIn("low, 14 %", text)
         card, text = self.card(world.SECOND)
         self.assertEqual(card["Last contact"], "3 Nov 12:21, 3 hours ago")
-        self.assertEqual(card["Upload"], "up to date: nothing waits at the gateway")
+        self.assertEqual(card["Upload"], "up to date, nothing waits")
         self.assertIn("1 gap healed: the records came after all.", text)
         self.assertEqual(len(self.texts(f'[data-device="{world.SECOND}"] .band-gaps li')), 3)
         card, text = self.card("spare")

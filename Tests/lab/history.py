@@ -63,7 +63,7 @@ class Wearer:
         lively = []
         for slot in range(300):
             hours = slot / 12
-            level = 0.07 + sum(height * math.exp(-(((hours - at) / width) ** 2)) for at, width, height in peaks)
+            level = 0.1 + sum(height * math.exp(-(((hours - at) / width) ** 2)) for at, width, height in peaks)
             lively.append(min(1.0, level * choice.uniform(0.35, 1.5)))
         return lively
 
@@ -120,7 +120,7 @@ class History:
                     value = wearer.resting + rest + 62 * level ** 1.6 + drift + self.choice.gauss(0, 1.2)
                     records.append((moment, "heart_rate", round(min(185, max(42, value))), wearer))
                 if minute % steps_every == 0:
-                    walks = stage is None and level > 0.16 and self.choice.random() < 0.25 + level
+                    walks = stage is None and level > 0.06 and self.choice.random() < 0.12 + level
                     steps = round(level * wearer.pace * self.choice.uniform(7, 15) * steps_every) if walks else 0
                     records.append((moment, "steps", steps, wearer))
                 if minute % (10 if stage is not None else 60) == 0:

@@ -167,13 +167,14 @@ class Stack:
         assert self.sim.running, self.sim.text()[-2000:]
         return self
 
-    def start_server(self):
+    def start_server(self, *options):
         """The first start takes a free port; later ones take it again."""
         self.port = self.port or self._free_port()
         self.server = self._process(
             "bandferry-ingest",
             [self._program("bandferry-ingest"), "--listen", f"127.0.0.1:{self.port}",
-             "--store", f"sqlite:{self.store}", "--token-file", str(self.directory / "token")], self._powercut(2))
+             "--store", f"sqlite:{self.store}", "--token-file", str(self.directory / "token"),
+             *options], self._powercut(2))
         offset = len(self.server.text())
         self.server.start()
         self.wait(lambda: "listening on" in self.server.text()[offset:] or not self.server.running, "the server")

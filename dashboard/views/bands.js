@@ -40,7 +40,7 @@ function card({ device, gaps, isMine }, zone, { account, formats, now }) {
         el("div.band-head", el("h2", { id }, bandName(device_id)), status && battery(status.battery_percent ?? null)),
         status === null ? el("p.quiet", "No gateway has reported this band yet.") : null,
         el("dl.rows",
-            status && [row("Last contact", moment(contact)), row("Newest at the gateway", moment(instant(status.newest_recorded_at)))],
+            status && [row("Last contact", moment(contact)), row("Newest reported", moment(instant(status.newest_recorded_at)))],
             row("Newest here", moment(instant(last_recorded_at))),
             status && [row("Upload", lag(device, formats)), row("Firmware", status.firmware ?? "not known")],
             row("Worn by", wearers.length > 0 ? wearers.join(", ") : "nobody who is known"),
@@ -64,7 +64,7 @@ function lag({ status, last_recorded_at }, formats) {
     const [there, here] = [instant(status.newest_recorded_at), instant(last_recorded_at)];
     const behind = there !== null && here !== null && there - here >= MINUTE ? `, ${length(there - here)} behind the gateway` : "";
     if (unsent === null || unsent === undefined) return `not known how much waits${behind}`;
-    if (unsent === 0) return behind === "" ? "up to date: nothing waits at the gateway" : `nothing waits at the gateway${behind}`;
+    if (unsent === 0) return behind === "" ? "up to date, nothing waits" : `nothing waits at the gateway${behind}`;
     return `${formats.number(unsent)} ${unsent === 1 ? "record waits" : "records wait"} at the gateway${behind}`;
 }
 

@@ -16,8 +16,8 @@ export function heading({ subject, zone, at, text, controls = null }) {
 /** By whose clock the times are, never left to be guessed. */
 export function zoneText(subject, zone, at) {
     const name = `${zone.name} (${offsetText(offsetMinutes(at, zone.name))})`;
-    if (zone.source === "person") return `Times and days are ${subject.name}’s: ${name}.`;
-    if (zone.source === "unknown") return `This browser does not know ${subject.name}’s zone, ${zone.wanted}: times are the browser’s, ${name}.`;
+    if (zone.source === "person") return `Times and days are those of ${subject.name}: ${name}.`;
+    if (zone.source === "unknown") return `This browser does not know the zone of ${subject.name}, ${zone.wanted}: times are the browser’s, ${name}.`;
     if (subject.kind === "band") return `A band has no zone of its own: times are this browser’s, ${name}. A sample counts on its wearer’s day.`;
     return `No zone is known for ${subject.name}: times are this browser’s, ${name}.`;
 }

@@ -1,10 +1,10 @@
 import { el } from "../dom.js";
-import { allBuckets, buckets, extent, gapsOf, lastDays, latest, recently, samples, zoneFor } from "../data.js";
+import { allBuckets, buckets, extent, gapsOf, lastDays, latest, samples, zoneFor } from "../data.js";
 import { chart, facts, gapList, reading, stageBar } from "../figures.js";
 import { bandName, counted, duration } from "../format.js";
 import { bestStretches, sleeps, stageNames } from "../nights.js";
 import * as plots from "../plots.js";
-import { HOUR, MINUTE, civilDate, instant } from "../time.js";
+import { DAY, HOUR, MINUTE, civilDate, instant } from "../time.js";
 import { asleep, coverage, gapsInDays, gapsInTime, heading, mean, since, whole } from "./parts.js";
 
 export const title = "Today";
@@ -17,7 +17,7 @@ export async function load({ api, subject, account, now, signal }) {
     const [days, heartHours, stepHours, gaps, bands] = await Promise.all([
         allBuckets(api, subject, { ...lastDays(date, 30), zone: zone.name }, signal),
         buckets(api, subject, "heart_rate", hourly, signal), buckets(api, subject, "steps", hourly, signal),
-        gapsOf(api, subject, account.persons, recently(now).from, now, signal),
+        gapsOf(api, subject, account.persons, now - 7 * DAY, now, signal),
         Promise.all(subject.devices.map((device) => api.get(`devices/${encodeURIComponent(device)}`, {}, signal))),
     ]);
     const [heart, spo2, night] = await Promise.all([

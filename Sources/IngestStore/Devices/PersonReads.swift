@@ -18,7 +18,11 @@ struct PersonReads {
     }
 
     func list(account: String) throws(StorageFailure) -> [PersonEntry] {
-        try session.rows(SQLCall(AccountStatement.persons, .text(account))).map {
+        var devices: [String: [String]] = [:]
+        for row in try session.rows(SQLCall(AccountStatement.allPersonDevices, .text(account))) {
+            devices[try row.text(0), default: []].append(try row.text(1))
+        }
+        return try session.rows(SQLCall(AccountStatement.persons, .text(account))).map {
             row throws(StorageFailure) in
             let record: PersonRecord? = try row.optionalText(1).map { text throws(StorageFailure) in
                 try JSONColumn.value(text)
@@ -26,7 +30,7 @@ struct PersonReads {
             let person = try row.text(0)
             return PersonEntry(
                 person: person, label: record?.label, zones: record?.zones ?? [],
-                devices: try devices(of: person, account: account).map(\.name))
+                devices: devices[person] ?? [])
         }
     }
 

@@ -163,6 +163,7 @@ enum AccountStatement: String, SQLStatement, CaseIterable {
     case personDevices = """
         SELECT name, device_id FROM person_devices WHERE account = $1 AND person = $2 ORDER BY name
         """
+    case allPersonDevices = "SELECT person, name FROM person_devices WHERE account = $1 ORDER BY person, name"
 }
 
 /// About the server itself.
