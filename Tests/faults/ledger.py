@@ -1,19 +1,16 @@
 """Compares what the bands recorded with what the server holds: each record once, or a gap that names it."""
 
 import collections
+import pathlib
 import shutil
 import sqlite3
+import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+import serverstore
+
 TYPES = {1: "heart_rate", 2: "steps", 3: "spo2", 4: "sleep_stage"}
-
-
-def rows(path, sql):
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
-    try:
-        return connection.execute(sql).fetchall()
-    finally:
-        connection.close()
 
 
 class Server:
@@ -23,18 +20,20 @@ class Server:
         JOIN devices AS d ON d.id = s.device_id"""
 
     def __init__(self, path):
+        tables = serverstore.connect(path)
         self.samples = {}
-        for device, ring, kind, seq, *given in rows(path, self.SAMPLES.format("samples")):
+        for device, ring, kind, seq, *given in tables.execute(self.SAMPLES.format("samples")):
             self.samples[(device, f"{ring:08x}", TYPES[kind], seq)] = tuple(given)
         self.conflicts = collections.defaultdict(set)
-        for device, ring, kind, seq, *given in rows(path, self.SAMPLES.format("conflicts")):
+        for device, ring, kind, seq, *given in tables.execute(self.SAMPLES.format("conflicts")):
             self.conflicts[(device, f"{ring:08x}", TYPES[kind], seq)].add(tuple(given[:4]))
         self.gaps = collections.defaultdict(list)
-        for device, ring, first, last, cause, healed in rows(
-                path, "SELECT name, ring, first_seq, last_seq, cause, healed_ms FROM gaps AS g "
-                      "JOIN devices AS d ON d.id = g.device_id"):
+        for device, ring, first, last, cause, healed in tables.execute(
+                "SELECT name, ring, first_seq, last_seq, cause, healed_ms FROM gaps AS g "
+                "JOIN devices AS d ON d.id = g.device_id"):
             if healed is None:
                 self.gaps[(device, f"{ring:08x}")].append((first, last if last is not None else 2**32, cause))
+        tables.close()
 
     def cause(self, device, ring, seq):
         for first, last, cause in self.gaps[(device, ring)]:

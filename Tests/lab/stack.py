@@ -259,7 +259,10 @@ class Stack:
 
     def query(self, path, sql, *values):
         """Reads one of the databases, which its program may have open."""
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+        if path == self.store:
+            connection = serverstore.connect(path)
+        else:
+            connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
         try:
             return connection.execute(sql, values).fetchall()
         finally:
