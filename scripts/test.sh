@@ -28,6 +28,8 @@ scripts/part.sh server 4 Tests/server/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
 scripts/part.sh dashboard 4 Tests/dashboard/run.py
 scripts/part.sh faults 9 Tests/faults/run.py
+# The lives of the whole line (test_chaos) are run by `make chaos`.
+scripts/part.sh chaos 4 Tests/chaos/run.py test_judge test_nodes
 scripts/part.sh vm 9 Tests/vm/test.sh
 scripts/part.sh fuzz 4 scripts/fuzz.sh
 scripts/part.sh threads 9 make threads

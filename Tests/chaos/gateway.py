@@ -63,6 +63,12 @@ class Gateway:
             raise AssertionError(f"bandferry {' '.join(words)}: {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout if check else done
 
+    def ask(self, *words):
+        """Begins a command; whatever it says."""
+        return subprocess.Popen(
+            [str(BINARIES / "bandferry"), "--config", str(self.configuration), *words], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.bus_address})
+
     def status(self):
         done = self.command("--json", "status", check=False)
         return json.loads(done.stdout) if done.returncode == 0 else {"running": False, "problems": [], "bands": []}

@@ -21,28 +21,33 @@ def number(name, usual):
 
 
 class Lives(unittest.TestCase):
-    def test_all_sides_end_equal(self):
-        with tempfile.TemporaryDirectory(prefix="bandferry-chaos.") as directory:
-            wallclock = pathlib.Path(directory) / "wallclock.so"
-            subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", str(wallclock), str(HERE.parent / "lab" / "wallclock.c")], check=True)
-            first, seeds = number("FIRST", 1), number("SEEDS", 4)
-            self.end = time.monotonic() + 60 * number("MINUTES", 2.5)
-            with concurrent.futures.ThreadPoolExecutor(number("WORKERS", 2)) as pool:
-                failed = [text for text in pool.map(lambda seed: self.live(seed, wallclock), range(first, first + seeds)) if text]
-        self.assertEqual(failed, [])
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory(prefix="bandferry-chaos.")
+        cls.addClassCleanup(cls.directory.cleanup)
+        cls.wallclock = pathlib.Path(cls.directory.name) / "wallclock.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", str(cls.wallclock), str(HERE.parent / "lab" / "wallclock.c")], check=True)
 
-    def live(self, seed, wallclock):
-        """The seed if something was wrong."""
-        if time.monotonic() > self.end:
+    def test_all_sides_end_equal(self):
+        first, seeds = number("FIRST", 1), number("SEEDS", 4)
+        end = time.monotonic() + 60 * number("MINUTES", 2.5)
+        with concurrent.futures.ThreadPoolExecutor(number("WORKERS", 2)) as pool:
+            problems = list(pool.map(lambda seed: self.live(seed, end), range(first, first + seeds)))
+        self.assertEqual([first + index for index, found in enumerate(problems) if found], [], "seeds with problems")
+        self.assertIn([], problems, "there was no time for any life")
+
+    def live(self, seed, end):
+        """What was wrong; None when there was no time for it."""
+        began = time.monotonic()
+        if began > end:
             print(f"    seed {seed}: no time for it", flush=True)
             return None
-        began = time.monotonic()
-        world = World(seed, wallclock)
+        world = World(seed, self.wallclock)
         problems = world.run()
-        lines = [f"    {'FAILED' if problems else 'ok'} {world.describe()}; {getattr(world, 'outcome', 'no end')} "
-                 f"({time.monotonic() - began:.0f} s)"]
-        print("\n".join(lines + ["        " + problem.replace("\n", "\n        ") for problem in problems]), flush=True)
-        return seed if problems else None
+        print(f"    {'FAILED' if problems else 'ok'} {world.describe()} ({time.monotonic() - began:.0f} s)", flush=True)
+        for problem in problems:
+            print("        " + problem.replace("\n", "\n        "), flush=True)
+        return problems
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@ import os
 import random
 import threading
 import time
+import types
 import unittest
 
 import judge
 from clients import Balancer, Client
 from nodes import DEADLINE, Cluster, Stack
+from proxy import Proxy
 
 # Two devices of one client each, and one that three clients send at the same time.
 SHARED = "band_F0F1F2F3F4F9"
@@ -157,6 +159,25 @@ class NodesThatStop(unittest.TestCase):
         self.assertEqual(client.unanswered, 0)
         self.assertEqual(judge.device(client.said, cluster.nodes[0].samples(SHARED), SHARED), [])
         self.assertEqual(client.answers["accepted"], 3000)
+
+
+class ANodeThatLies(unittest.TestCase):
+    """A test of these tests: answers without a commit are found out."""
+
+    def test_it_is_found_out(self):
+        cluster = Cluster(1).start()
+        self.addCleanup(lambda: self.assertEqual(cluster.close(), []))
+        proxy = Proxy(cluster.nodes, ["liar"], 1).start()
+        self.addCleanup(proxy.close)
+        front = types.SimpleNamespace(name="liar", port=proxy.ports["liar"])
+        client = Client(0, SHARED, "0000cccc", 3000, 1, 7, Balancer([front]), cluster.token, frozenset())
+        client.start()
+        Stack.wait(lambda: client.answered > 2 or client.failure, "an answer", DEADLINE)
+        proxy.lies = True
+        client.join(DEADLINE)
+        self.assertIsNone(client.failure)
+        found = judge.device(client.said, cluster.nodes[0].samples(SHARED), SHARED)
+        self.assertIn("was answered and is not there", found[0])
 
 
 class OneNodeMigrates(unittest.TestCase):

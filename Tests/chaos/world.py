@@ -32,8 +32,10 @@ ROUNDS = 6
 
 
 class World:
-    def __init__(self, seed, wallclock):
-        self.seed, self.random = seed, random.Random(seed)
+    """`lies`: for some time batches are answered as if they had been stored, as a test of this test."""
+
+    def __init__(self, seed, wallclock, lies=False):
+        self.seed, self.random, self.lies = seed, random.Random(seed), lies
         choice = self.random
         self.fault, self.causes = choice.choice(FAULTS)
         self.modes = choice.choice(MODES)
@@ -42,10 +44,11 @@ class World:
         self.bands = [address(index) for index in range(choice.choice([1, 1, 2]))]
         self.starts_offline = choice.random() < 0.5
         self.batch = choice.choice([20, 60, 500])
-        self.seconds = choice.uniform(10, 18)
+        self.seconds = choice.uniform(18, 28)
         self.done = {"kills": {}, "other": {}}
         self.problems = []
         self.down = {}
+        self.asked = []
         self.story = []
         self.cluster = Cluster(2)
         self.proxy = Proxy(self.cluster.nodes, ["a", "b"], choice.random())
@@ -67,8 +70,9 @@ class World:
 
     def describe(self):
         counts = {"requests": self.proxy.requests, "batches": self.proxy.batches}
+        outcome = getattr(self, "outcome", "no end")
         return (f"seed {self.seed}: {'/'.join(self.modes)}, {len(self.bands)} x {self.records} records, window {self.window}, batches of {self.batch}, "
-                f"faults {self.fault or 'none'}; kills {self.done['kills']}, {self.done['other']}, {counts}, deeds {dict(self.proxy.deeds)}")
+                f"faults {self.fault or 'none'}; kills {self.done['kills']}, {self.done['other']}, {counts}, deeds {dict(self.proxy.deeds)}; {outcome}")
 
     def note(self, text):
         self.story.append(f"{time.monotonic() - self.began:6.2f} {text}")
@@ -115,22 +119,23 @@ class World:
         end = time.monotonic() + self.seconds
         half = time.monotonic() + self.seconds / 3
         while time.monotonic() < end:
-            time.sleep(self.random.uniform(0.05, 0.7))
+            time.sleep(self.random.uniform(0.05, 1.2))
             if self.starts_offline and time.monotonic() > half:
                 self.starts_offline = False
                 self.proxy.unreachable = set()
                 self.note("the servers can be reached")
             self.bring_back()
             self.check_alive()
+            self.proxy.lies = self.lies and not self.starts_offline
             event = self.random.choices(
                 [self.kill_gateway, self.kill_node, self.kill_database, self.kill_sim, self.drop_link, self.measure, self.part, self.worry,
-                 self.hand_over], [22, 18, 8, 6, 10, 24, 5, 5, 2])[0]
+                 self.hand_over, self.ask], [11, 13, 5, 4, 7, 30, 4, 4, 2, 20])[0]
             event()
 
     def check_alive(self):
         """Only what was killed is dead."""
         for process in [self.sim, *(node.process for node in self.cluster.nodes), *(gateway.daemon for gateway in self.gateways)]:
-            assert process.running or process.name in self.down, f"{process.name} had ended by itself: {process.text()[-1500:]}"
+            assert process.running or process.name in self.down, f"{process.name} had ended by itself with {process.popen.returncode}: {process.text()[-1500:]}"
 
     def count(self, kind, what):
         self.done[kind][what] = self.done[kind].get(what, 0) + 1
@@ -199,6 +204,13 @@ class World:
         gateway.set_clock(self.random.randrange(-8_000, 8_000), False)
         self.count("other", "clocks lost")
 
+    def ask(self):
+        """Somebody asks for the upload now: it does not sit out its waits."""
+        gateway = self.random.choice(self.gateways)
+        if gateway.daemon.name not in self.down:
+            self.asked.append(gateway.ask("upload", "now", "--wait", "0"))
+            self.count("other", "asked")
+
     def hand_over(self):
         """Owner and observer change, both with a restart. Never are two owners made of one."""
         a, b = self.gateways
@@ -238,6 +250,9 @@ class World:
     def come_to_rest(self):
         self.note("rest")
         self.bring_back(everything=True)
+        for asked in self.asked:
+            asked.wait(DEADLINE)
+        self.proxy.lies = False
         self.proxy.clear_up()
         for gateway in self.gateways:
             gateway.set_clock(0)
