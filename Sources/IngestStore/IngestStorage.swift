@@ -73,6 +73,8 @@ public struct StorageFailure: Error, Equatable, Sendable, CustomStringConvertibl
     public var message: String
     /// The engine took back the transaction for another's sake: the same one may be tried again at once.
     var isTransient = false
+    /// The connection is gone, not the database: another one may do.
+    var isCut = false
 
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind

@@ -15,6 +15,8 @@ import subprocess
 import tempfile
 import time
 
+import serverstore
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"

@@ -8,9 +8,12 @@
 """
 
 import json
+import pathlib
 import re
-import sqlite3
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+import serverstore
 
 TYPES = {1: "heart_rate", 2: "steps", 3: "spo2", 4: "sleep_stage"}
 
@@ -32,7 +35,7 @@ def recorded(path):
 
 
 def records(address, path, database):
-    rows = sqlite3.connect(database).execute(
+    rows = serverstore.connect(database).execute(
         "SELECT type, seq, value, band_time_ms, clock_id, flags FROM samples AS s JOIN devices AS d "
         "ON d.id = s.device_id WHERE d.name = ?", ("band_" + address.replace(":", ""),)).fetchall()
     held, known = sorted((TYPES[kind], *rest) for kind, *rest in rows), sorted(recorded(path))

@@ -57,6 +57,7 @@ extension StorageFailure {
     init(_ error: PostgreSQLError) {
         guard case .server(let state) = error.kind else {
             self.init(error.kind == .misuse ? .defect : .unavailable, error.message)
+            isCut = error.kind == .connection
             return
         }
         // The classes are those of "PostgreSQL Error Codes", appendix A.
@@ -71,7 +72,10 @@ extension StorageFailure {
             self.init(.unavailable, "\(state): \(error.message)")
             isTransient = true
         case "21", "22", "23", "42", "54": self.init(.defect, "\(state): \(error.message)")
-        default: self.init(.unavailable, "\(state): \(error.message)")
+        default:
+            self.init(.unavailable, "\(state): \(error.message)")
+            // Operator intervention: the server ended this connection.
+            isCut = state.hasPrefix("57P")
         }
     }
 

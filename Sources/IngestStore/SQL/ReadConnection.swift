@@ -18,8 +18,10 @@ actor ReadConnection {
         _ body: @Sendable (any SQLSession) throws(StorageFailure) -> Value
     ) throws(StorageFailure) -> Value {
         guard !isClosed else { throw StorageFailure(.unavailable, "the storage is closed") }
-        return try slot.with { session throws(StorageFailure) in
+        return try slot.with {
+            session throws(StorageFailure) in
             try session.beginReading()
+        } then: { session, _ throws(StorageFailure) in
             let value = try body(session)
             try session.commit([])
             return value

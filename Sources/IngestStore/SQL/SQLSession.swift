@@ -41,18 +41,40 @@ struct SessionSlot {
     private let engine: any SQLEngine
     private let toWrite: Bool
     private var session: (any SQLSession)?
+    /// The transaction that runs, or ran last, is past its first step.
+    private var hasBegun = false
 
     init(_ engine: any SQLEngine, toWrite: Bool) {
         self.engine = engine
         self.toWrite = toWrite
     }
 
-    mutating func with<Value>(_ body: (any SQLSession) throws(StorageFailure) -> Value) throws(StorageFailure)
-        -> Value
-    {
+    /// A transaction. `begin` is its first step, which changes nothing: where the connection was kept from before and was cut
+    /// meanwhile, it is done again on a new one.
+    mutating func with<Begun, Value>(
+        _ begin: (any SQLSession) throws(StorageFailure) -> Begun,
+        then body: (any SQLSession, Begun) throws(StorageFailure) -> Value
+    ) throws(StorageFailure) -> Value {
+        if session != nil {
+            do {
+                return try attempt(begin, then: body)
+            } catch {
+                guard error.isCut, !hasBegun else { throw error }
+            }
+        }
+        return try attempt(begin, then: body)
+    }
+
+    private mutating func attempt<Begun, Value>(
+        _ begin: (any SQLSession) throws(StorageFailure) -> Begun,
+        then body: (any SQLSession, Begun) throws(StorageFailure) -> Value
+    ) throws(StorageFailure) -> Value {
+        hasBegun = false
         let session = try usable()
         do {
-            return try body(session)
+            let begun = try begin(session)
+            hasBegun = true
+            return try body(session, begun)
         } catch {
             session.rollBack()
             // What went wrong may stick to a connection; a restored file or a server that came back is found next time.

@@ -98,8 +98,11 @@ actor WriteQueue {
     }
 
     private func transaction(_ group: [WaitingJob]) throws(StorageFailure) -> [@Sendable () -> Void] {
-        try slot.with { session throws(StorageFailure) in
-            var results = try session.beginWriting(group.flatMap(\.reads))[...]
+        try slot.with {
+            session throws(StorageFailure) in
+            try session.beginWriting(group.flatMap(\.reads))
+        } then: { session, read throws(StorageFailure) in
+            var results = read[...]
             var writes: [SQLCall] = []
             var outcomes: [@Sendable () -> Void] = []
             for job in group {
