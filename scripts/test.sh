@@ -23,14 +23,14 @@ BANDFERRY_TEST_STORE=postgresql scripts/part.sh postgresql 4 \
     "$swift" test "${flags[@]}" --skip-build --no-parallel --filter IngestServiceTests
 unset BANDFERRY_TREND_SEEDS
 scripts/part.sh install 1 scripts/test-install.sh
-scripts/part.sh clients 4 Tests/clients/run.py
+scripts/part.sh clients 3 Tests/clients/run.py
 scripts/part.sh server 4 Tests/server/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
-scripts/part.sh dashboard 4 Tests/dashboard/run.py
-scripts/part.sh faults 9 Tests/faults/run.py
+scripts/part.sh dashboard 6 Tests/dashboard/run.py
+scripts/part.sh faults 7 Tests/faults/run.py
 # The lives of the whole line (test_chaos) are run by `make chaos`.
-scripts/part.sh chaos 4 Tests/chaos/run.py test_judge test_nodes
-scripts/part.sh vm 9 Tests/vm/test.sh
-scripts/part.sh fuzz 4 scripts/fuzz.sh
-scripts/part.sh threads 9 make threads
+scripts/part.sh chaos 3 Tests/chaos/run.py test_judge test_nodes
+scripts/part.sh vm 8 Tests/vm/test.sh
+scripts/part.sh fuzz 3 scripts/fuzz.sh
+scripts/part.sh threads 7 make threads
 scripts/part.sh --sum
