@@ -13,6 +13,9 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0}
 # A life of a simulation, or of a server, has all the threads that a dozen have.
 export BANDFERRY_CONVERGENCE_SEEDS=${BANDFERRY_CONVERGENCE_SEEDS:-1} BANDFERRY_TREND_SEEDS=${BANDFERRY_TREND_SEEDS:-2}
 
+# As in scripts/test.sh: all tests at once have more open files than Foundation's Process can list.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-24}
+
 read -ra flags <<<"${SWIFTFLAGS:-}"
 skipped=(SystemTests TrendsTests CivilTimeTests TimeSimulationTests DerivationCrashTests FaultTests StoreTests.PropertyTests)
 exec "$swift" test --sanitize=thread --scratch-path .build-threads "${flags[@]}" "${skipped[@]/#/--skip=}" "$@"

@@ -96,9 +96,9 @@ struct StateDirectory {
         defer { closedir(listing) }
         var names: [String] = []
         while let entry = readdir(listing) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            // In place: an entry is shorter than its type says, and a copy of the whole would read beyond the listing.
+            guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
+            let name = String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
             if name.hasPrefix(Schema.fileName + ".corrupt-"),
                 !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
             {

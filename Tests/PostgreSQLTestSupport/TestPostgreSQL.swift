@@ -123,9 +123,9 @@ public final class TestPostgreSQL: Sendable {
         defer { closedir(processes) }
         var count = 0
         while let entry = readdir(processes) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            // In place: an entry is shorter than its type says, and a copy of the whole would read beyond the listing.
+            guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
+            let name = String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
             guard let process = pid_t(name), Self.workingDirectory(of: process) == data else { continue }
             if Glibc.kill(process, number) == 0 { count += 1 }
         }
