@@ -40,7 +40,8 @@ import Testing
         try outbox.quarantine([batch.items[6]], of: batch, code: "consent_missing", message: "", held: true)
         try upload(1...900)
         let days = try outbox.days(of: device)
-        #expect(days == [try day(of: 1), try day(of: 1) + 1, try day(of: 1) + 2])
+        let begin = try day(of: 1)
+        #expect(days == [begin, begin + 1, begin + 2])
         let parts = try outbox.storedDay(days[0], of: device)
         #expect(parts.map(\.type) == [.heartRate, .steps] && parts.allSatisfy { $0.ring == ring })
         let first = try fixture.samples().filter { $0.recordedAt.milliseconds / 86_400_000 == days[0] }
