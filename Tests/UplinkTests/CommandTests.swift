@@ -56,9 +56,10 @@ import UploadDecisions
         run.server.set(fault: { _, _ in .failure(HTTPFailure(.cannotConnect, "")) })
         let answer = asked(run)
         _ = run.untilItWaits()
-        let report = try #require(answer.peek ?? nil)
+        let report = try #require(answer.peek.flatMap { $0 })
         #expect(report.sent == 0 && report.left == 1 && report.problem?.code == "network_timeout")
-        #expect(try #require(report.waitsUntil) > run.clock.wall)
+        let until = try #require(report.waitsUntil)
+        #expect(until > run.clock.wall)
     }
 
     @Test func nowKeepsToTheSilenceThatTheServerAskedFor() throws {
@@ -73,7 +74,7 @@ import UploadDecisions
         _ = run.untilItWaits()
         let requests = run.log.count
         let answer = asked(run)
-        let report = try #require(answer.peek ?? nil)
+        let report = try #require(answer.peek.flatMap { $0 })
         #expect(report.problem?.code == "rate_limited")
         let wait = (try #require(report.waitsUntil)).milliseconds - run.clock.wall.milliseconds
         #expect((999_000...1_101_000).contains(wait))
@@ -145,7 +146,7 @@ import UploadDecisions
         _ = paused(run)
         let answer = asked(run)
         _ = run.untilItWaits()
-        let report = try #require(answer.peek ?? nil)
+        let report = try #require(answer.peek.flatMap { $0 })
         #expect(report.problem?.code == "upload_paused" && report.left == 1 && run.posts == 0)
     }
 

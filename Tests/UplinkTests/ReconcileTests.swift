@@ -54,7 +54,7 @@ import UploadDecisions
             let wait = run.worker.step(wasWoken: false)
             if wait > .zero { run.clock.advance(by: wait) }
         }
-        return try #require(answer.peek ?? nil)
+        return try #require(answer.peek.flatMap { $0 })
     }
 
     @Test func nothingDiffersAfterAnUploadAndNothingIsRead() throws {
