@@ -160,7 +160,7 @@ extension RunningGateway {
         return label
     }
 
-    private func asking<Value>(_ body: () async throws -> Value) async throws -> Value {
+    private func asking<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch let problem as UploadProblem {

@@ -87,7 +87,7 @@ extension RunningGateway {
         }
     }
 
-    func storing<Value>(_ body: () async throws -> Value) async throws -> Value {
+    func storing<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch let error as StoreError {
