@@ -290,11 +290,13 @@ private let hostileBytes: [String] = [
 
     @Test func anAddressThatHasItsShareGetsNoMore() async throws {
         try await run(limits: HTTPLimits(connectionsPerAddress: 3)) { port in
-            let kept = try (0..<3).map { _ in try RawConnection(port: port) }
-            for connection in kept {
+            // Each says what it wants at once: the answer may take longer than the server waits for a request.
+            let kept = try (0..<3).map { _ in
+                let connection = try RawConnection(port: port)
                 connection.write("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
-                #expect(connection.read(until: ">").contains("<GET a ? 0>"))
+                return connection
             }
+            for connection in kept { #expect(connection.read(until: ">").contains("<GET a ? 0>")) }
             let further = try RawConnection(port: port)
             further.write("GET /b HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(!further.read().contains("<GET"))
