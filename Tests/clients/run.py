@@ -6,7 +6,6 @@ bleak is kept in a virtual environment in $BANDFERRY_CACHE (default ~/.cache/ban
 """
 
 import logging
-import os
 import pathlib
 import shutil
 import subprocess
@@ -16,28 +15,16 @@ import unittest
 # The checkout stays as it is.
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+import environments  # noqa: E402
+
 BLEAK = "bleak>=0.22"
-
-
-def environment() -> pathlib.Path:
-    """The interpreter of a virtual environment with bleak in it; made when it is not there."""
-    cache = pathlib.Path(os.environ.get("BANDFERRY_CACHE") or pathlib.Path.home() / ".cache" / "bandferry")
-    home = cache / "clients-venv"
-    interpreter = home / "bin" / "python"
-    ready = home / ".ready"
-    if not ready.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(home, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        subprocess.run([str(interpreter), "-m", "pip", "install", "--quiet", BLEAK], check=True)
-        ready.touch()
-    return interpreter
 
 
 def main() -> int:
     if "--inside" not in sys.argv:
         try:
-            interpreter = environment()
+            interpreter = environments.interpreter("clients", [BLEAK])
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"bleak could not be installed: {error}", file=sys.stderr)
             print("0 passed, 1 failed, 0 skipped")

@@ -7,7 +7,6 @@ selenium and axe are kept in a virtual environment in $BANDFERRY_CACHE (default 
 pictures of every view. The last line printed is `N passed, M failed, K skipped`; the exit code is 1 when something failed.
 """
 
-import os
 import pathlib
 import shutil
 import subprocess
@@ -17,31 +16,18 @@ import unittest
 # The checkout stays as it is.
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+import environments  # noqa: E402
+
 PACKAGES = ["selenium>=4.15", "axe-selenium-python==2.1.6"]
 # The axe inside axe-selenium-python is years old and calls valid markup wrong; this one brings today's, and is wanted for that file alone.
 AXE = "axe-playwright-python>=0.1.7"
 
 
-def environment() -> pathlib.Path:
-    """The interpreter of a virtual environment with the packages in it; made when it is not there."""
-    cache = pathlib.Path(os.environ.get("BANDFERRY_CACHE") or pathlib.Path.home() / ".cache" / "bandferry")
-    home = cache / "dashboard-venv"
-    interpreter = home / "bin" / "python"
-    ready = home / ".ready"
-    if not ready.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(home, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        for packages in (PACKAGES, ["--no-deps", AXE]):
-            subprocess.run([str(interpreter), "-m", "pip", "install", "--quiet", *packages], check=True)
-        ready.touch()
-    return interpreter
-
-
 def main() -> int:
     if "--inside" not in sys.argv:
         try:
-            interpreter = environment()
+            interpreter = environments.interpreter("dashboard", PACKAGES, ["--no-deps", AXE])
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"{' and '.join(PACKAGES)} could not be installed: {error}", file=sys.stderr)
             print("0 passed, 1 failed, 0 skipped")

@@ -9,7 +9,6 @@ schemathesis is kept in a virtual environment in $BANDFERRY_CACHE (default ~/.ca
 `N passed, M failed, K skipped`; the exit code is 1 when something failed.
 """
 
-import os
 import pathlib
 import shutil
 import subprocess
@@ -19,28 +18,16 @@ import unittest
 # The checkout stays as it is.
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lab"))
+import environments  # noqa: E402
+
 SCHEMATHESIS = "schemathesis==4.32.5"
-
-
-def environment() -> pathlib.Path:
-    """The interpreter of a virtual environment with schemathesis in it; made when it is not there."""
-    cache = pathlib.Path(os.environ.get("BANDFERRY_CACHE") or pathlib.Path.home() / ".cache" / "bandferry")
-    home = cache / "server-venv"
-    interpreter = home / "bin" / "python"
-    ready = home / ".ready"
-    if not ready.exists() or ready.read_text() != SCHEMATHESIS:
-        cache.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(home, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        subprocess.run([str(interpreter), "-m", "pip", "install", "--quiet", SCHEMATHESIS], check=True)
-        ready.write_text(SCHEMATHESIS)
-    return interpreter
 
 
 def main() -> int:
     if "--inside" not in sys.argv:
         try:
-            interpreter = environment()
+            interpreter = environments.interpreter("server", [SCHEMATHESIS])
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"schemathesis could not be installed: {error}", file=sys.stderr)
             print("0 passed, 1 failed, 0 skipped")
