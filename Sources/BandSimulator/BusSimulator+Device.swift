@@ -86,12 +86,11 @@ extension BusSimulator {
         armTemporaryTimer(device)
     }
 
-    /// `TemporaryTimeout`, 30 s after the device was last seen.
     func armTemporaryTimer(_ device: SimulatedDevice) {
         device.temporaryTimer?.cancel()
         guard device.isTemporary else { return }
         let address = device.address
-        device.temporaryTimer = after(scaled(.seconds(30))) { simulator in
+        device.temporaryTimer = after(scaled(options.temporaryTimeout)) { simulator in
             guard let device = simulator.device(address), device.isTemporary, device.link == .down else {
                 return
             }

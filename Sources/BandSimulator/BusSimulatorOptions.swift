@@ -23,6 +23,9 @@ public struct BusSimulatorOptions: Sendable {
     public var requirePairing = false
     /// BlueZ's timers and the air's delays run this much faster.
     public var timeScale = 1.0
+    /// From the last sight of a device that is neither paired nor trusted to its removal, before scaling: BlueZ's
+    /// `TemporaryTimeout`.
+    public var temporaryTimeout = Duration.seconds(30)
     /// Each band measures a record so often while it runs; nil = never.
     public var recordEvery: Duration?
     /// From connect to services resolved when they have to be discovered, before scaling.

@@ -188,6 +188,14 @@ import Testing
         #expect(await bed.simulator.isExported(address))
     }
 
+    @Test func aDeviceThatNobodyWantedIsRemovedAfterAWhile() async throws {
+        let bed = try await SimulatorBed.start { $0.temporaryTimeout = .seconds(1) }
+        _ = try await bed.call(adapterPath, adapterName, "StartDiscovery")
+        try await bed.wait { $0.contains("+dev_F0_F1_F2_F3_F4_F0 Device1") }
+        await bed.simulator.setPresent(address, false)
+        try await bed.wait { $0.contains("-dev_F0_F1_F2_F3_F4_F0 Device1") }
+    }
+
     @Test func poweringOffEndsLinksAndRemovesTemporaryDevices() async throws {
         let bed = try await SimulatorBed.start()
         try await bed.connect()

@@ -42,6 +42,8 @@ final class SimulatorBed: Sendable {
             address: .address(bus.address),
             bands: [BandSetup(address: address, name: "Band 01", options: band)])
         options.timeScale = 10
+        // On a busy machine the next call may come after BlueZ's 30 s, which are 3 s here.
+        options.temporaryTimeout = .seconds(36_000)
         change(&options)
         let others = other.map { [BusAddress.address($0.address)] } ?? []
         let simulators = try await BusSimulator.start(options, alsoOn: others)

@@ -46,6 +46,8 @@ final class GatewayBed: Sendable {
             address: .address(bus.address),
             bands: [BandSetup(address: band, name: "Band 01", options: model)])
         options.timeScale = 20
+        // On a busy machine the next call may come after BlueZ's 30 s, which are 1.5 s here.
+        options.temporaryTimeout = .seconds(36_000)
         change(&options)
         let client = BlueZClient(bus: .address(bus.address), adapter: adapter, timings: timings)
         let bed = GatewayBed(bus: bus, options: options, client: client)
