@@ -39,7 +39,7 @@ class OpenAPI(ServerTest):
         done = subprocess.run(
             [str(pathlib.Path(sys.executable).with_name("schemathesis")), "--config-file", str(HERE / "schemathesis.toml"),
              "run", str(DOCUMENT), "--url", f"http://127.0.0.1:{self.server.port}", "-H", f"Authorization: Bearer {token}",
-             "--checks", "all", "--max-examples", str(EXAMPLES), "--workers", "2", "--request-timeout", "30",
+             "--checks", "all", "--max-examples", str(EXAMPLES), "--workers", "1", "--request-timeout", "30",
              *(["--seed", SEED] if SEED else [])],
             cwd=self.server.directory, env=environment, capture_output=True, text=True, timeout=110)
         self.assertEqual(done.returncode, 0, done.stdout[-8000:] + done.stderr[-2000:])
