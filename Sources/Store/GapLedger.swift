@@ -81,6 +81,28 @@ struct GapLedger {
                 before: gap.before, notedAt: now, healedAt: gap.healedAt), ring: ring, isSent: true)
     }
 
+    /// What another gateway's ack freed is named by that gateway, if it could not read it: its cause is the exact one.
+    /// Returns how many rows have another cause now.
+    func learnCause(_ theirs: Gap, ring: Int64, now: Timestamp) throws -> Int {
+        guard theirs.healedAt == nil, theirs.cause != .freedElsewhere,
+            theirs.firstSeq <= theirs.lastSeq ?? .max
+        else { return 0 }
+        let rows = try touching(ring: ring, theirs.firstSeq...(theirs.lastSeq ?? .max)).filter {
+            $0.healedAt == nil && $0.cause == GapCause.freedElsewhere.rawValue
+        }
+        for row in rows {
+            let first = max(row.first, theirs.firstSeq)
+            let last = min(row.last ?? .max, theirs.lastSeq ?? .max)
+            try carve(row, ring: ring, first...last)
+            try put(
+                GapRow(
+                    first: first, last: row.last == nil && theirs.lastSeq == nil ? nil : last,
+                    cause: theirs.cause.rawValue, after: theirs.after, before: theirs.before, notedAt: now,
+                    healedAt: nil), ring: ring)
+        }
+        return rows.count
+    }
+
     /// True when the end of this ring was given up: nothing more is asked for after it.
     func hasOpenEnd(ring: Int64) throws -> Bool {
         try database.first(

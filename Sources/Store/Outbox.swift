@@ -136,6 +136,19 @@ public final class Outbox {
         }
     }
 
+    /// `theirs`: gaps that the server has of this device. Where another gateway knows why something is missing that it
+    /// freed, that is the cause here, too. Returns how many gaps changed.
+    public func learnCauses(_ theirs: [Gap], of device: DeviceID) throws(StoreError) -> Int {
+        try write("learn why records are missing") { now in
+            var learnt = 0
+            for gap in theirs {
+                guard let row = try selection.ring(device, gap.ring) else { continue }
+                learnt += try gaps.learnCause(gap, ring: row.id, now: now)
+            }
+            return learnt
+        }
+    }
+
     /// What `PUT …/status` says of a band; nil for a device that is not known here.
     public func deviceStatus(_ device: DeviceID) throws(StoreError) -> BandStatus? {
         try storing("read the status", path) {

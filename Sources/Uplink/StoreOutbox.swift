@@ -51,6 +51,10 @@ final class StoreOutbox: UploadOutbox {
 
     func markSent(_ gaps: [Gap], of device: DeviceID) throws { try outbox.markGapsSent(gaps, of: device) }
 
+    func learnCauses(_ gaps: [Gap], of device: DeviceID) throws -> Int {
+        try outbox.learnCauses(gaps, of: device)
+    }
+
     func report(of device: DeviceID) throws -> DeviceReport? {
         try outbox.deviceStatus(device).flatMap { status in
             // A band that was only named in the configuration has nothing to report.

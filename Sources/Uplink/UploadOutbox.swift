@@ -25,6 +25,8 @@ protocol UploadOutbox: SharingOutbox, PersonOutbox, CommandOutbox {
     /// Gaps that are new or changed since they were sent.
     func unsentGaps(of device: DeviceID, limit: Int) throws -> [Gap]
     func markSent(_ gaps: [Gap], of device: DeviceID) throws
+    /// What the server has; see `Outbox.learnCauses`.
+    func learnCauses(_ gaps: [Gap], of device: DeviceID) throws -> Int
     /// Nil for a device that was never in contact.
     func report(of device: DeviceID) throws -> DeviceReport?
     func pendingCount() throws -> Int

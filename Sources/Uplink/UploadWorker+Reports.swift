@@ -58,13 +58,34 @@ extension UploadWorker {
     func sendGaps(of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration) throws
         -> Bool
     {
-        let gaps = try outbox.unsentGaps(of: device, limit: Self.gapsPerRequest)
+        var gaps = try outbox.unsentGaps(of: device, limit: Self.gapsPerRequest)
         guard !gaps.isEmpty else { return false }
+        if gaps.contains(where: { $0.cause == .freedElsewhere && $0.healedAt == nil }) {
+            guard try learnCauses(of: device, outbox, token: token) else { return true }
+            gaps = try outbox.unsentGaps(of: device, limit: Self.gapsPerRequest)
+        }
         let outcome = server.putGaps(gaps, of: device, token: token)
         guard ended(outcome, device: device, now: now) else { return true }
         try outbox.markSent(gaps, of: device)
         board.log(.gapsSent(device: device, count: gaps.count))
         return true
+    }
+
+    /// Whoever freed records that it could not read has said so, and is not to be overruled by who only found them gone.
+    /// False = this is no time for requests.
+    private func learnCauses(of device: DeviceID, _ outbox: any UploadOutbox, token: String) throws -> Bool {
+        let (decision, gaps) = StatusTable.decideGaps(
+            server.gaps(of: device, token: token), wallTime: wallTime)
+        switch decision {
+        case .taken:
+            _ = try outbox.learnCauses((gaps ?? []).compactMap { Gap($0) }, of: device)
+            return true
+        case .unknownDevice, .passOver, .waitForCredentials(.forbidden):
+            return true
+        case .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause, .backOff, .stop:
+            schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)
+            return false
+        }
     }
 
     /// - Parameter atRest: nothing else is left to send, so a first report is up to date.

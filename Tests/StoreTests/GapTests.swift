@@ -46,6 +46,45 @@ import Testing
 
     @Test(
         arguments: [
+            (gap(4, 9, .unreadable), ["4-9 unreadable"]),
+            (gap(4, 4, .unreadable), ["4-4 unreadable", "5-9"]),
+            (gap(6, 7, .lostByBand), ["4-5", "6-7 lost_by_band", "8-9"]),
+            (gap(8, 40, .unreadable), ["4-7", "8-9 unreadable"]), (gap(1, 3, .unreadable), ["4-9"]),
+            (gap(10, nil, .unreadable), ["4-9"]), (gap(5, nil, .storageLost), ["4-4", "5-9 storage_lost"]),
+            (gap(4, 9, .freedElsewhere), ["4-9"]), (gap(9, 4, .unreadable), ["4-9"]),
+        ] as [(Gap, [String])])
+    func whoeverFreedRecordsMayKnowWhyTheyAreMissing(_ theirs: Gap, _ expected: [String]) async throws {
+        _ = try await store.commit(chunk(1...3), of: device, clock: reading())
+        _ = try await store.commit(
+            chunk([record(10)], gaps: [gap(4, 9, .freedElsewhere)], through: 10), of: device, clock: reading()
+        )
+        let outbox = try fixture.outbox()
+        let gaps = try outbox.unsentGaps(device)
+        try outbox.markGapsSent(gaps, of: device)
+        var healed = theirs
+        healed.healedAt = Timestamp(milliseconds: 1)
+        #expect(try outbox.learnCauses([healed], of: device) == 0)
+        let learnt = try outbox.learnCauses([theirs], of: device)
+        let rows = try fixture.gaps().map { gap in
+            "\(gap.firstSeq)-\(gap.lastSeq.map { "\($0)" } ?? "")"
+                + (gap.cause == .freedElsewhere ? "" : " \(gap.cause.rawValue)")
+        }
+        #expect(rows == expected)
+        // What changed goes up again.
+        let unsent = try outbox.unsentGaps(device)
+        #expect(learnt == (rows == ["4-9"] ? 0 : 1) && unsent.count == (learnt == 0 ? 0 : rows.count))
+        #expect(try outbox.learnCauses([theirs], of: device) == 0)
+    }
+
+    @Test func whatIsKnownHereAboutAGapStands() async throws {
+        _ = try await store.commit(
+            chunk([record(10)], gaps: [gap(4, 9, .overwritten)], through: 10), of: device, clock: reading())
+        #expect(try fixture.outbox().learnCauses([gap(4, 9, .unreadable)], of: device) == 0)
+        #expect(try fixture.gaps().first?.cause == .overwritten)
+    }
+
+    @Test(
+        arguments: [
             (4...4, ["4-4 healed", "5-9"]), (9...9, ["4-8", "9-9 healed"]),
             (6...7, ["4-5", "6-7 healed", "8-9"]),
             (4...9, ["4-9 healed"]), (2...5, ["4-5 healed", "6-9"]), (8...10, ["4-7", "8-9 healed"]),

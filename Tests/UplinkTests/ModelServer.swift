@@ -86,6 +86,9 @@ final class ModelServer: UploadTransport, Sendable {
         case (.get, "ranges?by=day"):
             contents.change { $0.log.append("GET ranges") }
             return ranges(parts[parts.count - 2])
+        case (.get, "gaps"):
+            contents.change { $0.log.append("GET gaps") }
+            return gaps(parts[parts.count - 2])
         case (.get, let device?):
             contents.change { $0.log.append("GET \(device)") }
             return state(device)
@@ -272,6 +275,15 @@ final class ModelServer: UploadTransport, Sendable {
             leases[device] = (asked.gatewayID, contents.now + Int64(asked.ttlSeconds))
             return answer()
         }
+    }
+
+    private func gaps(_ device: String) -> HTTPResponse {
+        let contents = contents.value
+        guard contents.samples.keys.contains(where: { $0.device == device }) else {
+            return Self.error(APIFailure(.unknownDevice, ""))
+        }
+        let list = GapList(gaps: contents.gaps[device] ?? [])
+        return HTTPResponse(status: 200, body: (try? APIJSON.encode(list)) ?? [])
     }
 
     private func put(_ what: String, _ device: String, _ body: [UInt8]) -> HTTPResponse {

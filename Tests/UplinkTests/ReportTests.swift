@@ -35,6 +35,47 @@ import Testing
         #expect(run.server.contents.value.gaps[deviceA.text]?.first?.healedAt == APITime(milliseconds: 2000))
     }
 
+    @Test func whoFreedRecordsIsNotOverruledByWhoFoundThemGone() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let exact = APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: 12, cause: .unreadable)
+        run.server.contents.change { $0.gaps[deviceA.text] = [exact] }
+        let found = Gap(ring: ring, firstSeq: 11, lastSeq: 12, cause: .freedElsewhere)
+        run.outbox.contents.change { $0.gaps[deviceA] = [found] }
+        run.pass(.seconds(61))
+        #expect(run.server.contents.value.gaps[deviceA.text] == [exact])
+        #expect(run.outbox.contents.value.sentGaps[deviceA]?.map(\.cause) == [.unreadable])
+    }
+
+    @Test func gapsGoUpThoughTheServersMayNotBeRead() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        run.server.set(fault: { request, _ in
+            request.method == .get && request.url.hasSuffix("gaps")
+                ? .success(ModelServer.error(APIFailure(.forbidden, ""))) : nil
+        })
+        let found = Gap(ring: ring, firstSeq: 11, lastSeq: 12, cause: .freedElsewhere)
+        run.outbox.contents.change { $0.gaps[deviceA] = [found] }
+        run.pass(.seconds(61))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.cause) == [.freedElsewhere])
+    }
+
+    @Test func aServerThatIsInTroubleIsNotAskedForMore() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        run.server.set(fault: { _, _ in .success(ModelServer.error(APIFailure(.serverError, ""))) })
+        let found = Gap(ring: ring, firstSeq: 11, lastSeq: 12, cause: .freedElsewhere)
+        run.outbox.contents.change { $0.gaps[deviceA] = [found] }
+        run.pass(.seconds(61))
+        #expect(!run.log.contains { $0.hasPrefix("PUT gaps") })
+        run.server.set(fault: nil)
+        run.pass(.seconds(600))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.cause) == [.freedElsewhere])
+    }
+
     @Test(arguments: [(-1, 0), (0, 0), (7, 7), (Int.max, 4_503_599_627_370_495)])
     func thereIsAVersionAboveWhatTheServerClaims(claimed: Int, taken: Int) {
         #expect(ServerDeviceState(DeviceState(deviceID: "a", maxVersion: claimed)).maxVersion == taken)
