@@ -42,7 +42,7 @@ struct ReplacePlan {
         for state in devices {
             guard let device = DeviceID(state.deviceID) else { continue }
             if state.deviceID == name { return (state, device) }
-            if let address, self.address(of: device) == address { return (state, device) }
+            if let address, knownAddress(of: device) == address { return (state, device) }
         }
         let known = devices.map(\.deviceID).sorted().prefix(20).joined(separator: ", ")
         throw CommandFailure(
@@ -73,9 +73,14 @@ struct ReplacePlan {
         return step
     }
 
-    func address(of device: DeviceID) -> BluetoothAddress? {
+    /// As the request says, for the one band that it names.
+    private func address(of device: DeviceID) -> BluetoothAddress? {
         if let address = request.address, request.bands.count == 1 { return address }
-        return bands.first { $0.device == device }?.address
+        return knownAddress(of: device)
+    }
+
+    func knownAddress(of device: DeviceID) -> BluetoothAddress? {
+        bands.first { $0.device == device }?.address
             ?? configuration.bands.first { $0.device == device }?.address ?? device.address
     }
 }

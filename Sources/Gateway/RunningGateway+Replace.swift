@@ -19,7 +19,7 @@ extension RunningGateway {
         for state in plan.devices {
             guard let device = DeviceID(state.deviceID) else { continue }
             let local = plan.bands.first { $0.device == device }
-            var band = ServerBand(device: device, address: plan.address(of: device))
+            var band = ServerBand(device: device, address: plan.knownAddress(of: device))
             band.lastContact = state.status?.lastContact.map { Timestamp(milliseconds: $0.milliseconds) }
             band.lastRecordedAt = state.lastRecordedAt.map { Timestamp(milliseconds: $0.milliseconds) }
             band.samples = state.counts.values.reduce(0, +)
@@ -64,6 +64,31 @@ extension RunningGateway {
             report.problem = .leaseHeld(lease, isDryRun: request.isDryRun)
             return report
         }
+        do {
+            try await take(step, at: address, request, server, into: &report)
+        } catch {
+            if !request.isDryRun { await giveBack(report.lease, of: step, server) }
+            throw error
+        }
+        return report
+    }
+
+    /// A lease that was got for a takeover which then failed would keep others from the band.
+    private func giveBack(_ lease: BandLease?, of step: ReplacePlan.Step, _ server: Uploader) async {
+        guard lease?.isOurs == true, !step.isOwned else { return }
+        do {
+            try await server.releaseLease(of: step.device, gateway: try await store.gatewayID())
+        } catch {
+            log.warning(
+                "the lease of a band that was not taken over could not be given back",
+                [("device", .text(step.device.text)), ("reason", .text("\(error)"))])
+        }
+    }
+
+    private func take(
+        _ step: ReplacePlan.Step, at address: BluetoothAddress, _ request: ReplaceRequest, _ server: Uploader,
+        into report: inout ReplaceReport
+    ) async throws {
         let gaps = try await asking { try await server.serverGaps(of: step.device) }
         report.gaps = gaps.count
         if request.isDryRun {
@@ -74,7 +99,7 @@ extension RunningGateway {
                     nextSeq: UInt32(clamping: Int64($0.completeThrough ?? 0) + 1))
             }
             report.wearer = try await wearer(of: step, server, learn: false).wearer
-            return report
+            return
         }
         let (wearer, learnt) = try await wearer(of: step, server, learn: true)
         (report.wearer, report.persons) = (wearer, learnt)
@@ -101,7 +126,6 @@ extension RunningGateway {
                 ("gaps", .count(report.gaps)), ("outcome", .text(report.outcome.rawValue)),
                 ("lease", .text(report.lease.map { $0.isOurs ? "ours" : "another's" } ?? "none")),
             ])
-        return report
     }
 
     /// Asked for, and in a dry run only looked at.

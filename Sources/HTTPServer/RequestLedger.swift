@@ -6,8 +6,9 @@ final class RequestLedger: Sendable {
         var stopping = false
         /// Requests from their headers to the last byte of their answer.
         var open: Set<ObjectIdentifier> = []
-        /// Those of them whose handler, or whose judgement, runs.
-        var running: [ObjectIdentifier: Exchange] = [:]
+        /// Those of them whose handler, or whose judgement, runs. For a moment it is both: a judgement resumes the
+        /// connection before it has left, and the library's thread is fast.
+        var running: [ObjectIdentifier: (exchange: Exchange, tasks: Int)] = [:]
         var bytesInHand = 0
         /// Requests since the start.
         var begun = 0
@@ -21,6 +22,9 @@ final class RequestLedger: Sendable {
     var isStopping: Bool { state.withLock { $0.stopping } }
     var bytesInHand: Int { state.withLock { $0.bytesInHand } }
     var begun: Int { state.withLock { $0.begun } }
+    func isRunning(_ exchange: Exchange) -> Bool {
+        state.withLock { $0.running[ObjectIdentifier(exchange)] != nil }
+    }
 
     // MARK: on the server's thread
 
@@ -37,7 +41,7 @@ final class RequestLedger: Sendable {
     func run(_ exchange: Exchange, suspend: () -> Void) -> Bool {
         state.withLock {
             if $0.stopping { return false }
-            $0.running[ObjectIdentifier(exchange)] = exchange
+            $0.running[ObjectIdentifier(exchange), default: (exchange, 0)].tasks += 1
             // Under the lock: what `abandon` finds is suspended.
             suspend()
             return true
@@ -72,7 +76,11 @@ final class RequestLedger: Sendable {
     // MARK: from anywhere
 
     func ran(_ exchange: Exchange) {
-        state.withLock { _ = $0.running.removeValue(forKey: ObjectIdentifier(exchange)) }
+        let id = ObjectIdentifier(exchange)
+        state.withLock { state in
+            guard let tasks = state.running[id]?.tasks else { return }
+            if tasks > 1 { state.running[id]?.tasks = tasks - 1 } else { state.running[id] = nil }
+        }
     }
 
     func stop() { state.withLock { $0.stopping = true } }
@@ -99,7 +107,7 @@ final class RequestLedger: Sendable {
     func abandon(_ answer: ServerResponse) {
         let running = state.withLock { state in
             defer { state.running = [:] }
-            return Array(state.running.values)
+            return state.running.values.map(\.exchange)
         }
         for exchange in running { exchange.answer(answer) }
     }

@@ -34,8 +34,6 @@ public enum IngestCommand: Equatable, Sendable {
                                     0 = they are kept for ever
           --token-file FILE         tokens beside those in the store, TOKEN [ACCOUNT [gateway|read]] a line;
                                     nobody but its owner may read it
-          --dashboard DIR           the page's files; none = no page. Otherwise those that were installed
-          --chart-js FILE           Chart.js for the page; Debian's libjs-chart.js unless given
           --tls-certificate FILE    PEM, the leaf certificate first; with it the server speaks TLS only
           --tls-key FILE            PEM; nobody but its owner may read it
           --allow-plain-http        listen beyond loopback without TLS although tokens then travel in the clear

@@ -57,7 +57,7 @@ struct DatabaseOpening {
     }
 
     /// The upload's connection, to a database that the store has opened. A confirm that a power cut loses is only
-    /// sent again, so it need not wait for the medium: synchronous = NORMAL.
+    /// sent again, so it need not wait for the medium: synchronous = NORMAL. See `Outbox.writeDurably` for the rest.
     func openOutbox() throws(StoreError) -> Database {
         try storing("open the database for the upload", path) {
             try requireDatabase()

@@ -75,7 +75,7 @@ extension Outbox {
 
     /// What the server said of who owns a band; nil = nobody does.
     public func noteLease(_ lease: BandLease?, of device: DeviceID) throws(StoreError) {
-        try write("note a lease") { _ in try LeaseTable(database: database).note(lease, of: device) }
+        try writeDurably("note a lease") { _ in try LeaseTable(database: database).note(lease, of: device) }
     }
 }
 

@@ -135,7 +135,7 @@ extension Outbox {
     ) throws(StoreError) {
         var runs = SeqRuns()
         for seq in seqs { runs.append(seq) }
-        try write("mark what the server lacks") { _ in
+        try writeDurably("mark what the server lacks") { _ in
             guard let row = try selection.ring(device, ring) else { return }
             for run in runs.runs { try unconfirmed.add(ring: row.id, run) }
         }

@@ -187,6 +187,18 @@ public final class Outbox {
 
     // MARK: Helpers
 
+    /// As `write`, and on the medium before it returns: for what nobody tells again after a power cut.
+    func writeDurably<Value>(_ operation: String, _ body: (Timestamp) throws -> Value) throws(StoreError)
+        -> Value
+    {
+        try storing(operation, path) {
+            try database.setPragma("synchronous", "FULL")
+            defer { _ = try? database.setPragma("synchronous", "NORMAL") }
+            let time = now()
+            return try database.transaction(.immediate) { try body(time) }
+        }
+    }
+
     func write<Value>(_ operation: String, _ body: (Timestamp) throws -> Value) throws(StoreError)
         -> Value
     {

@@ -20,12 +20,12 @@ extension Uploader {
         return (gaps ?? []).compactMap { Gap($0) }
     }
 
-    /// Who owns a band now; nil = nobody. Asked by giving back what this gateway does not hold, which changes nothing: not to
-    /// be called for a band that it owns.
+    /// Who owns a band now; nil = nobody. The API has no request that only asks: it is asked by giving back the lease of a
+    /// gateway that does not exist, which changes nothing whoever holds it.
     public func leaseHolder(of device: DeviceID, gateway: String) async throws(UploadProblem) -> BandLease? {
         let answer = try await request { worker, token in
             StatusTable.decideLease(
-                worker.server.deleteLease(of: device, gateway: gateway, token: token),
+                worker.server.deleteLease(of: device, gateway: "nobody-asks-for-" + gateway, token: token),
                 wallTime: worker.wallTime)
         }
         return answer.flatMap { BandLease($0, ours: gateway) }
@@ -41,6 +41,15 @@ extension Uploader {
                 wallTime: worker.wallTime)
         }
         return answer.flatMap { BandLease($0, ours: gateway) }
+    }
+
+    /// Gives back what `requestLease` got.
+    public func releaseLease(of device: DeviceID, gateway: String) async throws(UploadProblem) {
+        _ = try await request { worker, token in
+            StatusTable.decideLease(
+                worker.server.deleteLease(of: device, gateway: gateway, token: token),
+                wallTime: worker.wallTime)
+        }
     }
 
     /// Who wore a band on a UTC day since 1970, by rising time; nobody where nobody was named.
