@@ -169,8 +169,9 @@ let unitTests: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "GatewayBus", "Store", "GatewayModel", "BandProfile", "Locking", "Systemd", "Uplink",
-            "UploadDecisions",
+            "Gateway", "GatewayBus", "GatewayConfiguration", "Store", "GatewayModel", "BandProfile",
+            "IngestAPI",
+            "Locking", "Systemd", "Uplink", "UploadDecisions",
         ]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("NetworkWatchTests", ["BusTestSupport", "Locking", "NetworkWatch", "DBus", "UploadDecisions"]),
