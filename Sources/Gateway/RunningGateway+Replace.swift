@@ -61,7 +61,7 @@ extension RunningGateway {
         guard step.problem == nil, let address = step.address else { return report }
         report.lease = try await lease(of: step, isDryRun: request.isDryRun, server)
         if let lease = report.lease, !lease.isOurs, !request.isForced, !step.isOwned {
-            report.problem = .leaseHeld(lease, isDryRun: request.isDryRun)
+            report.problem = .leaseHeld(lease)
             return report
         }
         let gaps = try await asking { try await server.serverGaps(of: step.device) }
