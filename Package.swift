@@ -43,10 +43,11 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let wrappers: [Target] = [
     .target(name: "CLinux"),
     library("Locking"),
-    library("DBus", ["Locking", "CDBus", "CLinux"]),
+    library("Threading"),
+    library("DBus", ["Locking", "Threading", "CDBus", "CLinux"]),
     library("BluetoothManagement", ["CBluetooth", "CLinux"]),
     library("SQLite", ["CSQLite"]),
-    library("PostgreSQL", ["Locking", "CPostgreSQL"]),
+    library("PostgreSQL", ["Locking", "Threading", "CPostgreSQL"]),
     library("Systemd", ["Locking", "CSystemd"]),
     library("HTTPClient", ["CCurl"]),
     library("HTTPServer", ["Locking", "CMicrohttpd"]),
@@ -72,15 +73,21 @@ let decisions: [Target] = [
 ]
 
 let adapters: [Target] = [
-    library("BlueZ", ["Locking", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
-    library("Store", ["SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
+    library(
+        "BlueZ",
+        ["Locking", "Threading", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
+    library("Store", ["Threading", "SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
     library(
         "Uplink",
-        ["Locking", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
+        [
+            "Locking", "Threading", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI",
+            "GatewayModel",
+        ]),
     .target(
         name: "IngestStore",
         dependencies: [
-            "Locking", "SQLite", "PostgreSQL", "SampleChunks", "Trends", "IngestAPI", "CivilTime",
+            "Locking", "Threading", "SQLite", "PostgreSQL", "SampleChunks", "Trends", "IngestAPI",
+            "CivilTime",
         ],
         resources: [
             .embedInCode("Migrations/sqlite-0003.sql"), .embedInCode("Migrations/postgresql-0001.sql"),
@@ -89,7 +96,7 @@ let adapters: [Target] = [
     library(
         "IngestService",
         ["Locking", "HTTPServer", "Compression", "IngestStore", "ZoneDatabase", "IngestAPI", "CivilTime"]),
-    library("NetworkWatch", ["DBus", "UploadDecisions"]),
+    library("NetworkWatch", ["Threading", "DBus", "UploadDecisions"]),
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
