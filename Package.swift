@@ -43,15 +43,17 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let wrappers: [Target] = [
     .target(name: "CLinux"),
     library("Locking"),
-    library("DBus", ["Locking", "CDBus", "CLinux"]),
+    library("Threading"),
+    library("FileReading"),
+    library("DBus", ["Locking", "Threading", "CDBus", "CLinux"]),
     library("BluetoothManagement", ["CBluetooth", "CLinux"]),
     library("SQLite", ["CSQLite"]),
-    library("PostgreSQL", ["Locking", "CPostgreSQL"]),
+    library("PostgreSQL", ["Locking", "Threading", "CPostgreSQL"]),
     library("Systemd", ["Locking", "CSystemd"]),
     library("HTTPClient", ["CCurl"]),
     library("HTTPServer", ["Locking", "CMicrohttpd"]),
     library("Compression", ["CZlib"]),
-    library("INIFile", ["CINI"]),
+    library("INIFile", ["FileReading", "CINI"]),
     library("TimeZones", ["CGLib"]),
 ]
 
@@ -72,15 +74,21 @@ let decisions: [Target] = [
 ]
 
 let adapters: [Target] = [
-    library("BlueZ", ["Locking", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
-    library("Store", ["SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
+    library(
+        "BlueZ",
+        ["Locking", "Threading", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
+    library("Store", ["Threading", "SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
     library(
         "Uplink",
-        ["Locking", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel"]),
+        [
+            "Locking", "Threading", "FileReading", "HTTPClient", "Compression", "Store", "UploadDecisions",
+            "IngestAPI", "GatewayModel",
+        ]),
     .target(
         name: "IngestStore",
         dependencies: [
-            "Locking", "SQLite", "PostgreSQL", "SampleChunks", "Trends", "IngestAPI", "CivilTime",
+            "Locking", "Threading", "SQLite", "PostgreSQL", "SampleChunks", "Trends", "IngestAPI",
+            "CivilTime",
         ],
         resources: [
             .embedInCode("Migrations/sqlite-0003.sql"), .embedInCode("Migrations/postgresql-0001.sql"),
@@ -88,15 +96,18 @@ let adapters: [Target] = [
         swiftSettings: settings),
     library(
         "IngestService",
-        ["Locking", "HTTPServer", "Compression", "IngestStore", "ZoneDatabase", "IngestAPI", "CivilTime"]),
-    library("NetworkWatch", ["DBus", "UploadDecisions"]),
+        [
+            "Locking", "FileReading", "HTTPServer", "Compression", "IngestStore", "ZoneDatabase", "IngestAPI",
+            "CivilTime",
+        ]),
+    library("NetworkWatch", ["Threading", "DBus", "UploadDecisions"]),
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
     library(
         "Gateway",
         [
-            "Locking",
+            "Locking", "FileReading",
             "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
             "UploadDecisions",
             "GatewayBus", "NetworkWatch", "Systemd",
@@ -132,6 +143,7 @@ let unitTests: [Target] = [
     tests(
         "GatewayConfigurationTests",
         ["GatewayConfiguration", "INIFile", "BandProfile", "GatewayModel", "UploadDecisions"]),
+    tests("FileReadingTests", ["FileReading"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("PostgreSQLTests", ["PostgreSQL"]),
     // Loses what was not synced, as a power cut does, and fails on demand. Also built for LD_PRELOAD by its build.sh.
@@ -169,8 +181,9 @@ let unitTests: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "GatewayBus", "Store", "GatewayModel", "BandProfile", "Locking", "Systemd", "Uplink",
-            "UploadDecisions",
+            "Gateway", "GatewayBus", "GatewayConfiguration", "Store", "GatewayModel", "BandProfile",
+            "IngestAPI",
+            "Locking", "Systemd", "Uplink", "UploadDecisions",
         ]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("NetworkWatchTests", ["BusTestSupport", "Locking", "NetworkWatch", "DBus", "UploadDecisions"]),

@@ -3,6 +3,7 @@ import BlueZModel
 import BluetoothManagement
 import DBus
 import Dispatch
+import Threading
 
 /// Takes one log line: a constant text, and fields. No health value and no name of a person is in it.
 public typealias BlueZLog = @Sendable (_ message: String, _ fields: [(String, String)]) -> Void

@@ -2,6 +2,7 @@ import CLinux
 import DBus
 import Glibc
 import Locking
+import Threading
 
 /// The one thread that takes notifications off all acquired sockets. It does nothing else: no disk, no D-Bus.
 ///
@@ -30,20 +31,11 @@ final class NotificationDrain: Sendable {
     init?() {
         wakeUp = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         guard wakeUp >= 0 else { return nil }
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                let drain = Unmanaged<NotificationDrain>.fromOpaque(argument).takeRetainedValue()
-                linux_name_thread("notify-drain")
-                drain.run()
-                return nil
-            }, Unmanaged.passRetained(self).toOpaque())
-        guard code == 0 else {
-            Unmanaged.passUnretained(self).release()
-            return nil
+        let thread = POSIXThread.start {
+            linux_name_thread("notify-drain")
+            self.run()
         }
+        guard let thread else { return nil }
         pthread_detach(thread)
     }
 

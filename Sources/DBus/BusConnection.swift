@@ -1,3 +1,5 @@
+import Threading
+
 /// A connection to a message bus. It never blocks, and every call has a deadline.
 ///
 /// It runs on its own serial queue, where handlers are called too: they must return at once. Another actor may

@@ -1,5 +1,6 @@
 import CDBus
 import Dispatch
+import Threading
 
 /// A private libdbus connection on dispatch sources. It never blocks.
 ///

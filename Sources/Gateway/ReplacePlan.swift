@@ -123,7 +123,7 @@ extension Problem {
         )
     }
 
-    static func leaseHeld(_ lease: BandLease, isDryRun: Bool) -> Problem {
+    static func leaseHeld(_ lease: BandLease) -> Problem {
         let text =
             "Another gateway (\(lease.holder)) owns the band until \(APITime(milliseconds: lease.until.milliseconds))"
         return Problem(

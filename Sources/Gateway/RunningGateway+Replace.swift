@@ -61,7 +61,7 @@ extension RunningGateway {
         guard step.problem == nil, let address = step.address else { return report }
         report.lease = try await lease(of: step, isDryRun: request.isDryRun, server)
         if let lease = report.lease, !lease.isOurs, !request.isForced, !step.isOwned {
-            report.problem = .leaseHeld(lease, isDryRun: request.isDryRun)
+            report.problem = .leaseHeld(lease)
             return report
         }
         do {
@@ -196,8 +196,6 @@ extension RunningGateway {
 extension ReplacePlan.Step {
     /// The oldest first.
     var rings: [KnownRing] {
-        state.rings.sorted { $0.firstSeen < $1.firstSeen }.compactMap { ring in
-            RingID(ring.ring).map { KnownRing(ring: $0, completeThrough: ring.completeThrough) }
-        }
+        state.rings.sorted { $0.firstSeen < $1.firstSeen }.compactMap { KnownRing($0) }
     }
 }

@@ -1,4 +1,5 @@
 import DBus
+import Threading
 import UploadDecisions
 
 /// Listens to NetworkManager and systemd-networkd, whichever runs, and tells when the network comes. Neither is started, and

@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import SQLite
+import Threading
 import Timekeeping
 
 /// The gateway's durable state, and the only writer for the sync. What a method returned for is on the medium.

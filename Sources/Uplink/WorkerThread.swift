@@ -1,6 +1,7 @@
 import Glibc
 import Locking
 import Synchronization
+import Threading
 
 /// One POSIX thread for blocking work, which would starve Swift's shared pool.
 final class WorkerThread: Sendable {
@@ -9,27 +10,13 @@ final class WorkerThread: Sendable {
 
     /// Returns false when no thread could be made.
     func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        let work = Unmanaged.passRetained(
-            Work {
+        handle.withLock { handle in
+            guard handle == nil else { return true }
+            handle = POSIXThread.start {
                 body()
                 self.isFinished.store(true, ordering: .releasing)
-            })
-        return handle.withLock { handle in
-            guard handle == nil else { return true }
-            var thread = pthread_t()
-            let code = pthread_create(
-                &thread, nil,
-                { context in
-                    guard let context else { return nil }
-                    Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
-                    return nil
-                }, work.toOpaque())
-            guard code == 0 else {
-                work.release()
-                return false
             }
-            handle = thread
-            return true
+            return handle != nil
         }
     }
 
@@ -49,10 +36,5 @@ final class WorkerThread: Sendable {
             handle = nil
         }
         return true
-    }
-
-    private final class Work {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 }

@@ -207,6 +207,8 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
     @Test func everyKeyHasItsPlace() throws {
         var expected = UploadSettings(url: "https://a", tokenFile: "/t")
         #expect(try upload("") == expected)
+        #expect(expected.leaseSeconds == 3_600)
+        #expect(try upload("lease_seconds = 1")?.leaseSeconds == 1)
         expected.clientCertificate = "/c.pem"
         expected.clientKey = "/c.key"
         expected.proxy = .server("http://proxy.example.org:3128")
@@ -214,6 +216,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         expected.maxKilobytesPerSecond = 50
         expected.meteredHours = MeteredHours([.init(from: 1080, to: 1380)])
         expected.onMetered = .wait
+        expected.leaseSeconds = 604_800
         let read = try upload(
             """
             client_certificate = /c.pem
@@ -223,6 +226,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             max_kilobytes_per_second = 50
             metered_hours = 18:00-23:00
             on_metered = wait
+            lease_seconds = 604800
             """)
         #expect(read == expected)
     }
@@ -286,6 +290,9 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         BadLine("metered_hours = 18:00-18:00", 4, "metered_hours", "begins when it ends"),
         BadLine("metered_hours = 0:00-12:00, 12:00-24:00", 4, "metered_hours", "nothing would ever go up"),
         BadLine("on_metered = sometimes", 4, "on_metered", "write upload, or wait"),
+        BadLine("lease_seconds = 0", 4, "lease_seconds", "from 1 to 604800"),
+        BadLine("lease_seconds = 604801", 4, "lease_seconds", "from 1 to 604800"),
+        BadLine("lease_seconds = 1h", 4, "lease_seconds", "seconds, such as 3600"),
     ]
 
     @Test(arguments: bad) func aBadValueIsNamedWithItsPlace(_ bad: BadLine) {

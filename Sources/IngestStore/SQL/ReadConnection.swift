@@ -1,4 +1,5 @@
 import Locking
+import Threading
 
 /// A connection that only reads, beside those that write.
 actor ReadConnection {

@@ -1,3 +1,5 @@
+import Threading
+
 /// One connection that writes. Requests that wait while a commit syncs are committed together by the next.
 actor WriteQueue {
     /// Enough for every connection that the HTTP server takes; past it a request is refused, not kept.

@@ -1,6 +1,7 @@
 import Dispatch
 
-/// A serial dispatch queue as an actor's executor, so that C callbacks on the queue are on the actor.
+/// A serial dispatch queue as an actor's executor: its blocking calls never take a thread of Swift's shared pool, and C
+/// callbacks on the queue are on the actor.
 ///
 /// Unchecked only because Dispatch does not say in every version that a key may be shared.
 public final class QueueExecutor: SerialExecutor, @unchecked Sendable {
