@@ -130,7 +130,14 @@ let programs: [Target] = [
 
 // Unit tests run anywhere, also in a bare chroot. System tests start real buses, daemons and servers.
 let unitTests: [Target] = [
-    .target(name: "BusTestSupport", path: "Tests/BusTestSupport", swiftSettings: settings),
+    // Programs that tests run.
+    .target(name: "CProcess", path: "Tests/CProcess"),
+    .target(
+        name: "ProcessTestSupport", dependencies: ["CProcess", "Locking"], path: "Tests/ProcessTestSupport",
+        swiftSettings: settings),
+    .target(
+        name: "BusTestSupport", dependencies: ["ProcessTestSupport"], path: "Tests/BusTestSupport",
+        swiftSettings: settings),
     tests("BandProfileTests", ["BandProfile"]),
     tests("HistorySyncTests", ["HistorySync", "BandModel", "BandProfile", "GatewayModel"]),
     tests("TimekeepingTests", ["Timekeeping", "GatewayModel"]),
@@ -150,9 +157,10 @@ let unitTests: [Target] = [
     .target(
         name: "PowercutVFS", path: "Tests/powercut", exclude: ["build.sh", "kill_test.py"],
         linkerSettings: [.linkedLibrary("sqlite3")]),
-    tests("StoreTests", ["Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
+    tests(
+        "StoreTests", ["ProcessTestSupport", "Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
     tests("TimeSimulationTests", ["Store", "Timekeeping", "BandModel", "BandProfile", "GatewayModel"]),
-    tests("CompressionTests", ["Compression"]),
+    tests("CompressionTests", ["ProcessTestSupport", "Compression"]),
     tests("SampleChunksTests", ["SampleChunks", "IngestAPI"]),
     tests(
         "IngestServiceTests",
@@ -160,12 +168,12 @@ let unitTests: [Target] = [
             "Locking",
             "IngestService", "IngestStore", "bandferry-ingest", "HTTPServer", "HTTPClient", "SQLite",
             "SampleChunks", "ZoneDatabase", "Trends", "IngestAPI", "CivilTime", "Compression",
-            "PostgreSQLTestSupport",
+            "PostgreSQLTestSupport", "ProcessTestSupport",
         ]),
     .testTarget(
         name: "UplinkTests",
         dependencies: [
-            "Locking",
+            "Locking", "ProcessTestSupport",
             "Uplink", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI", "GatewayModel",
             "BandProfile",
         ], exclude: ["tls_front.py"], swiftSettings: settings),
@@ -196,13 +204,14 @@ let unitTests: [Target] = [
 let systemTests: [Target] = [
     // A private server of Debian's package for a test process.
     .target(
-        name: "PostgreSQLTestSupport", dependencies: ["Locking", "PostgreSQL"],
+        name: "PostgreSQLTestSupport", dependencies: ["ProcessTestSupport", "Locking", "PostgreSQL"],
         path: "Tests/PostgreSQLTestSupport", swiftSettings: settings),
     tests("PostgreSQLSystemTests", ["PostgreSQLTestSupport", "PostgreSQL", "Locking"]),
     tests(
         "CommandLineSystemTests",
         [
-            "BusTestSupport", "Locking", "bandferry", "GatewayBus", "Store", "GatewayModel", "BandProfile",
+            "BusTestSupport", "ProcessTestSupport", "Locking", "bandferry", "GatewayBus", "Store",
+            "GatewayModel", "BandProfile",
             "CommandLineText",
         ]),
     tests("BandSimulatorSystemTests", ["BusTestSupport", "Locking", "BandSimulator", "DBus"]),
@@ -210,7 +219,9 @@ let systemTests: [Target] = [
     // Beside Python's reading of this machine's zone database.
     .testTarget(
         name: "TimeZoneSystemTests",
-        dependencies: ["ZoneDatabase", "TimeZones", "Trends", "CivilTime", "IngestAPI"],
+        dependencies: [
+            "ProcessTestSupport", "ZoneDatabase", "TimeZones", "Trends", "CivilTime", "IngestAPI",
+        ],
         exclude: ["zones.py"], swiftSettings: settings),
 ]
 

@@ -56,12 +56,21 @@ run() {
         echo "== $name: ran no test"
         failed=$((failed + 1))
     fi
+    [ "$failed" = 0 ] || told "$name" "$log" "$status" >>"$PARTS/failures"
     echo "$name $passed $failed $skipped" >>"$PARTS/parts"
     echo "== $name: took $((SECONDS - began)) s: $passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]
 }
 
+# Prints the lines of a log that say what failed, for whoever sees only the end of it all.
+told() {
+    echo "-- $1 ended with status $3:"
+    grep -aE '✘|^(FAIL|ERROR): |^failed: |[Ee]rror: |[Ff]atal|signal code|did not end within|printed no count' "$2" |
+        grep -avE '✘ (Suite|Test run) ' | cut -c1-300 | tail -25
+}
+
 sum() {
+    [ ! -f "$PARTS/failures" ] || cat "$PARTS/failures"
     awk '
         { printf "%-12s %6d passed %4d failed %4d skipped\n", $1, $2, $3, $4; p += $2; f += $3; s += $4 }
         END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || p == 0 }' "$PARTS/parts"

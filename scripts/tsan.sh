@@ -13,7 +13,7 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0}
 # A life of a simulation, or of a server, has all the threads that a dozen have.
 export BANDFERRY_CONVERGENCE_SEEDS=${BANDFERRY_CONVERGENCE_SEEDS:-1} BANDFERRY_TREND_SEEDS=${BANDFERRY_TREND_SEEDS:-2}
 
-# As in scripts/test.sh: all tests at once have more open files than Foundation's Process can list.
+# So many tests at a time keep the machine as busy as all at once, and need far fewer files and threads.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-24}
 
 read -ra flags <<<"${SWIFTFLAGS:-}"

@@ -167,7 +167,10 @@ import Testing
     }
 
     @Test func anUntrustedDeviceIsRemovedWithItsObjectsThirtySecondsAfterItsLink() async throws {
-        let bed = try await SimulatorBed.start { $0.timeScale = 20 }
+        let bed = try await SimulatorBed.start {
+            $0.timeScale = 20
+            $0.temporaryTimeout = .seconds(30)
+        }
         try await bed.connect(trust: false)
         await bed.simulator.cutLink(address)
         try await bed.wait { $0.contains("-dev_F0_F1_F2_F3_F4_F0 Device1") }

@@ -1,4 +1,5 @@
 import Glibc
+import ProcessTestSupport
 
 /// A dbus-daemon of its own for one test; ended when the value goes.
 ///
@@ -86,18 +87,7 @@ public final class PrivateBus: @unchecked Sendable {
     }
 
     private static func spawn(_ words: [String], output: Int32) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
         // The daemon's complaint that it may not raise its descriptor limit is no news here.
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        guard posix_spawnp(&process, words[0], &actions, nil, &arguments, environ) == 0 else {
-            throw Failure(step: "start \(words[0])")
-        }
-        return process
+        try ChildProcess.spawn(words, output: .descriptor(output))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 
 /// Runs the program under test, which stands beside the test bundle.
 struct Bandferry {
@@ -19,28 +20,14 @@ struct Bandferry {
     /// Output goes to files: a pipe that nobody drains would stop a long export. The wait blocks no thread, as the
     /// fake daemon in this process needs them.
     func run(_ arguments: [String]) async throws -> Ending {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "run-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let files = try ["output", "errors"].map { name in
-            let path = directory.appendingPathComponent(name)
-            try Data().write(to: path)
-            return (path: path, handle: try FileHandle(forWritingTo: path))
-        }
-        let process = Process()
-        process.executableURL = Self.program
-        process.arguments = ["--config", configuration.path] + arguments
-        process.environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus, "PATH": "/usr/bin:/bin", "TZ": "UTC"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = files[0].handle
-        process.standardError = files[1].handle
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
-        let texts = try files.map { String(decoding: try Data(contentsOf: $0.path), as: UTF8.self) }
-        return Ending(status: process.terminationStatus, output: texts[0], errors: texts[1])
+        let (output, errors) = (try Spool(), try Spool())
+        let process = try ChildProcess(
+            Self.program.path, ["--config", configuration.path] + arguments,
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus, "PATH": "/usr/bin:/bin", "TZ": "UTC"],
+            output: output.stream, errors: errors.stream)
+        // Not a thread of the pool: the fake daemon in this process needs them.
+        for _ in 0..<6_000 where process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        return Ending(status: process.wait(seconds: 0) ?? -1, output: output.text, errors: errors.text)
     }
 
     private static var program: URL {

@@ -1,35 +1,25 @@
 import Foundation
 import HTTPServer
 import Locking
+import ProcessTestSupport
 import SQLite
 import Testing
 
 /// One run of `bandferry-ingest` from the directory that this test was built into.
 final class IngestProgram: Sendable {
-    private let process: Process
-    private let output = Collector()
-    private let errors = Collector()
-    private let done = DispatchSemaphore(value: 0)
+    private let process: ChildProcess
+    private let output: Spool
+    private let errors: Spool
 
     init(_ arguments: [String]) throws {
         let binary = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let process = Process()
         // The test runs from inside the build directory, or from a bundle's directory in it.
         let here = Bundle.main.executableURL ?? URL(fileURLWithPath: binary)
-        process.executableURL = here.deletingLastPathComponent().appendingPathComponent("bandferry-ingest")
-        process.arguments = arguments
-        let (stdout, stderr) = (Pipe(), Pipe())
-        process.standardOutput = stdout
-        process.standardError = stderr
-        output.follow(stdout)
-        errors.follow(stderr)
-        let done = done
-        process.terminationHandler = { _ in done.signal() }
-        try process.run()
-        self.process = process
+        (output, errors) = (try Spool(), try Spool())
+        process = try ChildProcess(
+            here.deletingLastPathComponent().appendingPathComponent("bandferry-ingest").path, arguments,
+            output: output.stream, errors: errors.stream)
     }
-
-    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     /// Where it listens, from its first line.
     func url() throws -> String {
@@ -46,53 +36,25 @@ final class IngestProgram: Sendable {
     }
 
     func stop() -> Int32 {
-        process.terminate()
+        process.kill(SIGTERM)
         return wait()
     }
 
+    /// See `ChildProcess.wait`.
     func wait() -> Int32 {
-        guard done.wait(timeout: .now() + 30) == .success else {
-            kill(process.processIdentifier, SIGKILL)
-            return -1
-        }
-        output.finish()
-        errors.finish()
-        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+        if let status = process.wait(seconds: 30) { return status }
+        process.kill(SIGKILL)
+        return -1
     }
 
     func limitFileSize(_ limit: String) throws {
-        let prlimit = Process()
-        prlimit.executableURL = URL(fileURLWithPath: "/usr/bin/prlimit")
-        prlimit.arguments = ["--pid", "\(process.processIdentifier)", "--fsize=\(limit):unlimited"]
-        try prlimit.run()
-        prlimit.waitUntilExit()
-        guard prlimit.terminationStatus == 0 else { throw POSIXError(.EPERM) }
+        let done = try ChildProcess.run(
+            "/usr/bin/prlimit", ["--pid", "\(process.id)", "--fsize=\(limit):unlimited"])
+        guard done.status == 0 else { throw POSIXError(.EPERM) }
     }
 
     var outputText: String { output.text }
     var errorText: String { errors.text }
-}
-
-/// Collects what comes out of a pipe.
-private final class Collector: Sendable {
-    private let bytes = Guarded(Data())
-    private let ended = DispatchSemaphore(value: 0)
-
-    /// On a thread of its own: Foundation's handlers for a pipe that ends race with the end of its descriptor.
-    func follow(_ pipe: Pipe) {
-        Thread.detachNewThread { [self] in
-            while true {
-                let data = pipe.fileHandleForReading.availableData
-                if data.isEmpty { break }
-                bytes.withLock { $0.append(data) }
-            }
-            ended.signal()
-        }
-    }
-
-    func finish() { _ = ended.wait(timeout: .now() + 5) }
-
-    var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
 }
 
 extension TestServer {

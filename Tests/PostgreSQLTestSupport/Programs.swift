@@ -1,4 +1,5 @@
 import Glibc
+import ProcessTestSupport
 
 /// The server's programs, and how they are started: they refuse to run as root.
 struct Programs {
@@ -49,24 +50,9 @@ struct Programs {
 
     /// Starts a program; `log` gets what it prints.
     static func start(_ words: [String], input: Int32? = nil, log: String) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if let input {
-            posix_spawn_file_actions_adddup2(&actions, input, 0)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        }
-        posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        let code = posix_spawnp(&process, words[0], &actions, nil, &arguments, environ)
-        guard code == 0 else {
-            throw Failure(description: "can't start \(words[0]): \(String(cString: strerror(code)))")
-        }
-        return process
+        let output = ChildProcess.Stream.file(log)
+        return try ChildProcess.spawn(
+            words, input: input.map { .descriptor($0) } ?? .null, output: output, errors: output)
     }
 
     /// Starts a program and waits until it ends.

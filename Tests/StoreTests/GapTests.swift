@@ -77,6 +77,7 @@ import Testing
     }
 
     @Test func whatIsKnownHereAboutAGapStands() async throws {
+        _ = try await store.commit(chunk(1...3), of: device, clock: reading())
         _ = try await store.commit(
             chunk([record(10)], gaps: [gap(4, 9, .overwritten)], through: 10), of: device, clock: reading())
         #expect(try fixture.outbox().learnCauses([gap(4, 9, .unreadable)], of: device) == 0)

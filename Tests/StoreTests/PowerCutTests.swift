@@ -2,6 +2,7 @@ import BandProfile
 import Foundation
 import GatewayModel
 import PowercutVFS
+import ProcessTestSupport
 import Testing
 
 @testable import Store
@@ -88,11 +89,6 @@ private final class PreloadedLibrary {
     }
 
     private static func exitStatus(_ program: String, _ arguments: [String]) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
+        try ChildProcess.run(program, arguments).status
     }
 }

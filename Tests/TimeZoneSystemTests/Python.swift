@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import ProcessTestSupport
 import Testing
 
 /// Runs `zones.py` beside this file and reads its lines.
@@ -57,16 +58,6 @@ enum Python {
     }
 
     private static func spawn(_ words: [String], output: Int32) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        guard posix_spawn(&process, words[0], &actions, nil, &arguments, environ) == 0 else {
-            throw Failure(step: "start \(words[0])")
-        }
-        return process
+        try ChildProcess.spawn(words, output: .descriptor(output))
     }
 }

@@ -130,13 +130,12 @@ final class FakeOutbox: UploadOutbox, Sendable {
     }
 
     func learnCauses(_ gaps: [Gap], of device: DeviceID) throws -> Int {
-        try write { contents in
-            let mine = contents.gaps[device] ?? []
-            contents.gaps[device] = mine.map { own in
-                gaps.first { $0.firstSeq == own.firstSeq && own.cause == .freedElsewhere } ?? own
-            }
-            return zip(mine, contents.gaps[device] ?? []).count { $0 != $1 }
+        let mine = try read { $0.gaps[device] ?? [] }
+        let learnt = mine.map { own in
+            gaps.first { $0.firstSeq == own.firstSeq && own.cause == .freedElsewhere } ?? own
         }
+        try write { $0.gaps[device] = learnt }
+        return zip(mine, learnt).count { $0 != $1 }
     }
 
     func report(of device: DeviceID) throws -> DeviceReport? { try read { $0.reports[device] } }

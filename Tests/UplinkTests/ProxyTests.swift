@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import IngestAPI
+import ProcessTestSupport
 import Testing
 
 @testable import Uplink
@@ -193,15 +194,11 @@ import Testing
             "BANDFERRY_TEST_AUTHORITY": authority.file,
         ]
         let status = try await BlockingWork().perform {
-            let child = Process()
-            child.executableURL = URL(fileURLWithPath: "/proc/self/exe")
-            child.arguments = ["--testing-library", "swift-testing", "--filter", "ProxyEnvironmentChild"]
-            child.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-            child.standardOutput = FileHandle.nullDevice
-            child.standardError = FileHandle.nullDevice
-            try child.run()
-            child.waitUntilExit()
-            return child.terminationStatus
+            try ChildProcess.run(
+                "/proc/self/exe",
+                ["--testing-library", "swift-testing", "--filter", "ProxyEnvironmentChild"],
+                environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }
+            ).status
         }
         #expect(status == 0)
         #expect(proxy.requests.count == (proxySetting == "none" ? 0 : 1))

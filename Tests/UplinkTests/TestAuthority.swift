@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 
 /// A certificate authority of one test, with certificates for servers and clients. Needs the openssl program.
 final class TestAuthority {
@@ -63,16 +64,8 @@ final class TestAuthority {
     }
 
     private static func run(_ arguments: [String]) throws {
-        let process = Process()
-        let errors = Pipe()
-        process.executableURL = URL(fileURLWithPath: openssl)
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        try process.run()
-        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(text: text) }
+        let done = try ChildProcess.run(openssl, arguments)
+        guard done.status == 0 else { throw Failure(text: done.errors) }
     }
 }
 
@@ -85,7 +78,7 @@ final class TLSFront {
         && FileManager.default.isExecutableFile(atPath: python)
 
     let port: UInt16
-    private let process = Process()
+    private let process: ChildProcess
     /// Its end is that of the process.
     private let input = Pipe()
 
@@ -93,22 +86,18 @@ final class TLSFront {
     init(_ own: TestAuthority.Issued, upstream: UInt16, clients: TestAuthority? = nil) throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "tls_front.py").path
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: Self.python)
-        process.arguments =
-            [script, own.certificate, own.key, "\(upstream)"] + (clients.map { [$0.file] } ?? [])
-        process.standardOutput = output
-        process.standardInput = input
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        let output = try Spool()
+        process = try ChildProcess(
+            Self.python,
+            [script, own.certificate, own.key, "\(upstream)"] + (clients.map { [$0.file] } ?? []),
+            input: .descriptor(input.fileHandleForReading.fileDescriptor), output: output.stream)
+        for _ in 0..<6_000 where process.isRunning && !output.text.contains("\n") { usleep(10_000) }
+        let line = output.text
         guard let port = UInt16(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
             throw TestAuthority.Failure(text: "tls_front.py said: \(line)")
         }
         self.port = port
     }
 
-    func stop() {
-        // It inherits the signal mask of a Dispatch thread, which blocks SIGTERM.
-        kill(process.processIdentifier, SIGKILL)
-    }
+    func stop() { process.kill(SIGKILL) }
 }
