@@ -50,9 +50,9 @@ final class Housekeeping: Sendable {
                     guard !Task.isCancelled else { return }
                     // A device that can't be read must not keep the others waiting.
                     do {
-                        if try await roller.roll(device) {
-                            try await expire(device, roller, retention, now())
-                        }
+                        _ = try await roller.roll(device)
+                        // Also where trends wait for room: what goes makes some. Only days that are computed go.
+                        try await expire(device, roller, retention, now())
                     } catch {
                         guard error.kind == .defect || error.kind == .damaged else { throw error }
                     }

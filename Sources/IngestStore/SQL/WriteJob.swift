@@ -4,8 +4,8 @@ struct WriteJob<Value: Sendable>: Sendable {
     var device: DeviceKey?
     /// Whether a device that is not known becomes known.
     var makesDevice = false
-    /// What it writes is as large as what the storage must be able to take.
-    var provesRoom = false
+    /// In a transaction of its own: what becomes of it must not become of others.
+    var goesAlone = false
     var reads: [SQLCall] = []
     /// From the device's row, nil when it is not known, and the results of `reads`. Pure; may run again.
     var decide: @Sendable (DeviceRow?, [SQLResult]) throws(StorageFailure) -> Decision<Value>
@@ -20,7 +20,7 @@ struct Decision<Value: Sendable>: Sendable {
 /// A job in the queue, whatever its value is, and how to tell its outcome once the group is durable.
 struct WaitingJob: Sendable {
     let device: DeviceKey?
-    let provesRoom: Bool
+    let goesAlone: Bool
     /// With the lock of the device first.
     let reads: [SQLCall]
     let fail: @Sendable (StorageFailure) -> Void
@@ -32,7 +32,7 @@ struct WaitingJob: Sendable {
         _ job: WriteJob<Value>, deliver: @escaping @Sendable (Result<Value, StorageFailure>) -> Void
     ) {
         device = job.device
-        provesRoom = job.provesRoom
+        goesAlone = job.goesAlone
         makesDevice = job.makesDevice
         reads = (job.device.map { [SQLCall(DeviceStatement.lock, .bytes($0.id))] } ?? []) + job.reads
         fail = { deliver(.failure($0)) }

@@ -16,9 +16,10 @@ actor WriteQueue {
     /// Groups committed so far.
     private(set) var commits = 0
     /// When something was last written durably; nil after a failure.
-    private var lastSuccess: ContinuousClock.Instant?
-    /// Since the last failure nothing as large as a full batch was written: a small write may fit where none fits.
-    private(set) var roomIsInDoubt = false
+    private(set) var lastSuccess: ContinuousClock.Instant?
+    var room = RoomDoubt()
+    /// What the transaction that runs, or ran last, had to write.
+    private var bytesOfGroup = 0
 
     init(_ engine: any SQLEngine) { slot = SessionSlot(engine, toWrite: true) }
 
@@ -35,9 +36,6 @@ actor WriteQueue {
         }
         return try result.get()
     }
-
-    /// How long ago something was written durably, with no failure since.
-    func sinceLastSuccess() -> Duration? { lastSuccess.map { .now - $0 } }
 
     func close() {
         isClosed = true
@@ -60,7 +58,13 @@ actor WriteQueue {
         var devices: Set<[UInt8]> = []
         for job in waiting {
             let isFree = job.device.map { !devices.contains($0.id) } ?? true
-            if group.count < Self.groupLimit, isFree { group.append(job) } else { rest.append(job) }
+            // One that goes alone has its turn when it has waited longest.
+            let isWelcome = group.first.map { !$0.goesAlone && !job.goesAlone } ?? true
+            if group.count < Self.groupLimit, isFree, isWelcome {
+                group.append(job)
+            } else {
+                rest.append(job)
+            }
             // Also of what waits: the order of one device's requests is theirs.
             if let device = job.device { devices.insert(device.id) }
         }
@@ -73,15 +77,19 @@ actor WriteQueue {
         let group = group.sorted { ($0.device?.id ?? []).lexicographicallyPrecedes($1.device?.id ?? []) }
         do {
             let outcomes = try attempt(group)
-            lastSuccess = .now
             commits += 1
-            if group.contains(where: \.provesRoom) { roomIsInDoubt = false }
+            // A transaction that wrote nothing proves nothing.
+            if bytesOfGroup > 0 {
+                lastSuccess = .now
+                room.wrote(bytesOfGroup)
+            }
             for outcome in outcomes { outcome() }
         } catch {
             // Whose fault it is shows when each is alone.
             if error.kind == .defect, group.count > 1 { return group.forEach { commit([$0]) } }
             lastSuccess = nil
-            roomIsInDoubt = true
+            // Neither a defect nor another's lock says anything about room.
+            if error.kind != .defect, !error.isTransient { room.failed(bytesOfGroup) }
             for job in group { job.fail(error) }
         }
     }
@@ -98,7 +106,8 @@ actor WriteQueue {
     }
 
     private func transaction(_ group: [WaitingJob]) throws(StorageFailure) -> [@Sendable () -> Void] {
-        try slot.with {
+        bytesOfGroup = 0
+        return try slot.with {
             session throws(StorageFailure) in
             try session.beginWriting(group.flatMap(\.reads))
         } then: { session, read throws(StorageFailure) in
@@ -112,6 +121,7 @@ actor WriteQueue {
                 writes += calls
                 outcomes.append(outcome)
             }
+            bytesOfGroup = writes.lazy.flatMap(\.values).map(\.size).reduce(0, +)
             try session.commit(writes)
             return outcomes
         }
@@ -120,30 +130,24 @@ actor WriteQueue {
 
 /// The connections that write. What concerns one device goes to the same one always.
 struct WritePool: Sendable {
-    private let queues: [WriteQueue]
+    let queues: [WriteQueue]
 
     init(_ engine: any SQLEngine) { queues = (0..<max(1, engine.writers)).map { _ in WriteQueue(engine) } }
 
     func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
-        let turn = job.device.map { Int($0.id.first ?? 0) % queues.count } ?? 0
-        return try await queues[turn].perform(job)
+        try await queue(for: job.device).perform(job)
     }
 
-    /// The one that a server's own writes go to.
-    var first: WriteQueue { queues[0] }
+    /// A server's own writes go to the first.
+    func queue(for device: DeviceKey?) -> WriteQueue {
+        queues[device.map { Int($0.id.first ?? 0) % queues.count } ?? 0]
+    }
 
     var commits: Int {
         get async {
             var sum = 0
             for queue in queues { sum += await queue.commits }
             return sum
-        }
-    }
-
-    var roomIsInDoubt: Bool {
-        get async {
-            for queue in queues where await queue.roomIsInDoubt { return true }
-            return false
         }
     }
 
