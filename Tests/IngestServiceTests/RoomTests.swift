@@ -37,14 +37,14 @@ import Testing
 
     /// A server on whose every writer something fails when the test says so.
     private struct Bed {
-        let engine: TightEngine
+        let engine: RefusingEngine
         let server: TestServer
         /// One for each writer.
         let devices: [DeviceKey]
 
         init() async throws {
             let directory = TemporaryDirectory()
-            let engine = TightEngine(try TestEngine.make(directory))
+            let engine = RefusingEngine(try TestEngine.make(directory))
             self.engine = engine
             server = try await TestServer(directory: directory, engine: engine)
             devices = (0..<engine.writers).compactMap { writer in
@@ -121,7 +121,7 @@ import Testing
     /// What a proof does not fit into may have room for a request.
     @Test func aProofThatFailsFailsNoRequest() async throws {
         let directory = TemporaryDirectory()
-        let engine = TightEngine(try TestEngine.make(directory))
+        let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
         engine.allow(1000)
         let queue = WriteQueue(engine)
@@ -154,7 +154,7 @@ import Testing
 
     @Test func aTransactionThatWroteNothingProvesNothing() async throws {
         let directory = TemporaryDirectory()
-        let engine = TightEngine(try TestEngine.make(directory))
+        let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
         engine.allow(0)
         let queue = WriteQueue(engine)

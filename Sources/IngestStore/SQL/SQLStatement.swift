@@ -13,11 +13,12 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
     case make = """
         INSERT INTO devices (device_id, account, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
         """
-    /// Nobody else changes anything of the device before the transaction ends.
+    /// Nobody else changes anything of the device before the transaction ends. No row where another has that lock: nobody
+    /// waits for it.
     case lock = """
         SELECT account, name, max_version, least_offset_min, greatest_offset_min, persons, touched, touches,
             frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms
-        FROM devices WHERE device_id = $1 FOR UPDATE
+        FROM devices WHERE device_id = $1 FOR UPDATE SKIP LOCKED
         """
     case read = """
         SELECT account, name, max_version, least_offset_min, greatest_offset_min, persons, touched, touches,

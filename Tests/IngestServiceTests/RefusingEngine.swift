@@ -2,11 +2,10 @@ import Locking
 
 @testable import IngestStore
 
-/// An engine whose disk has as much room for a transaction as a test says.
-final class TightEngine: SQLEngine {
+/// An engine that refuses to commit what a test says.
+final class RefusingEngine: SQLEngine {
     private let base: any SQLEngine
-    /// Bytes that a transaction may write; nil = any.
-    private let room = Guarded(Int?.none)
+    private let refusal = Guarded<@Sendable ([SQLCall]) -> StorageFailure?>({ _ in nil })
 
     init(_ base: any SQLEngine) { self.base = base }
 
@@ -17,23 +16,32 @@ final class TightEngine: SQLEngine {
 
     func prepare() throws(StorageFailure) { try base.prepare() }
     func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
-        TightSession(try base.connect(toWrite: toWrite), self)
+        RefusingSession(try base.connect(toWrite: toWrite), self)
     }
 
-    func allow(_ bytes: Int?) { room.withLock { $0 = bytes } }
+    /// Why the last calls of a transaction fail; nil = they don't.
+    func refuse(_ reason: @escaping @Sendable ([SQLCall]) -> StorageFailure?) {
+        refusal.withLock { $0 = reason }
+    }
+
+    /// As much as a transaction may write; nil = any number of bytes.
+    func allow(_ bytes: Int?) {
+        refuse { calls in
+            let size = calls.flatMap(\.values).map(\.size).reduce(0, +)
+            return size > bytes ?? .max ? StorageFailure(.unavailable, "the disk is full") : nil
+        }
+    }
 
     fileprivate func check(_ calls: [SQLCall]) throws(StorageFailure) {
-        let size = calls.flatMap(\.values).map(\.size).reduce(0, +)
-        guard let room = room.withLock({ $0 }), size > room else { return }
-        throw StorageFailure(.unavailable, "the disk is full")
+        if let failure = refusal.withLock({ $0 })(calls) { throw failure }
     }
 }
 
-private final class TightSession: SQLSession {
+private final class RefusingSession: SQLSession {
     private let base: any SQLSession
-    private let engine: TightEngine
+    private let engine: RefusingEngine
 
-    init(_ base: any SQLSession, _ engine: TightEngine) {
+    init(_ base: any SQLSession, _ engine: RefusingEngine) {
         self.base = base
         self.engine = engine
     }
