@@ -26,6 +26,8 @@ public final class DatabaseStorage: IngestStorage {
         var device: @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(20)) }
         /// After all devices.
         var round: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(6 * 3600)) }
+        /// Before it goes on after the storage failed.
+        var failure: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(60)) }
     }
 
     /// Makes what is not there.

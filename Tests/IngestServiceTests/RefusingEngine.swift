@@ -7,6 +7,8 @@ final class RefusingEngine: SQLEngine {
     private let base: any SQLEngine
     private let refusal = Guarded<@Sendable ([SQLCall]) -> StorageFailure?>({ _ in nil })
 
+    private let readRefusal = Guarded<@Sendable () -> StorageFailure?>({ nil })
+
     init(_ base: any SQLEngine) { self.base = base }
 
     var writers: Int { base.writers }
@@ -24,12 +26,21 @@ final class RefusingEngine: SQLEngine {
         refusal.withLock { $0 = reason }
     }
 
+    /// Why nothing can be read.
+    func refuseReading(_ reason: @escaping @Sendable () -> StorageFailure?) {
+        readRefusal.withLock { $0 = reason }
+    }
+
     /// As much as a transaction may write; nil = any number of bytes.
     func allow(_ bytes: Int?) {
         refuse { calls in
             let size = calls.flatMap(\.values).map(\.size).reduce(0, +)
             return size > bytes ?? .max ? StorageFailure(.unavailable, "the disk is full") : nil
         }
+    }
+
+    fileprivate func checkReading() throws(StorageFailure) {
+        if let failure = readRefusal.withLock({ $0 })() { throw failure }
     }
 
     fileprivate func check(_ calls: [SQLCall]) throws(StorageFailure) {
@@ -50,7 +61,10 @@ private final class RefusingSession: SQLSession {
     func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
         try base.beginWriting(calls)
     }
-    func beginReading() throws(StorageFailure) { try base.beginReading() }
+    func beginReading() throws(StorageFailure) {
+        try engine.checkReading()
+        try base.beginReading()
+    }
     func run(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] { try base.run(calls) }
     func commit(_ calls: [SQLCall]) throws(StorageFailure) {
         try engine.check(calls)

@@ -44,7 +44,10 @@ import Testing
         try SQLiteEngine(path: path).prepare()
         let database = try Database(path: path)
         for sql in DeviceStatement.allCases.map(\.text) + AccountStatement.allCases.map(\.text)
-            + [ServerStatement.token.text, ServerStatement.tokenByID.text, ServerStatement.revokeToken.text]
+            + [
+                ServerStatement.token.text, ServerStatement.tokenByID.text, ServerStatement.revokeToken.text,
+                ServerStatement.devicesAfter.text,
+            ]
         {
             let plan = try database.prepare(
                 "EXPLAIN QUERY PLAN \(sql.replacing(" FOR UPDATE SKIP LOCKED", with: ""))")

@@ -181,9 +181,10 @@ enum ServerStatement: String, SQLStatement, CaseIterable {
         """
     case revokeToken = "UPDATE tokens SET revoked_ms = $2 WHERE id = $1 AND revoked_ms IS NULL"
     case accounts = "SELECT account FROM accounts ORDER BY account"
-    /// For work on all accounts, a page at a time.
-    case accountsAfter =
-        "SELECT DISTINCT account FROM account_devices WHERE account > $1 ORDER BY account LIMIT $2"
+    /// For work on all devices, a page at a time.
+    case devicesAfter = """
+        SELECT account, name FROM devices WHERE device_id > $1 ORDER BY device_id LIMIT $2
+        """
     case probe = """
         INSERT INTO probe (id, written_ms, padding) VALUES (1, $1, $2)
         ON CONFLICT (id) DO UPDATE SET written_ms = excluded.written_ms, padding = excluded.padding
