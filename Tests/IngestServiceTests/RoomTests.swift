@@ -103,6 +103,22 @@ import Testing
         await bed.stop()
     }
 
+    /// Whichever connection can't write: a part of all devices can't be stored then.
+    @Test func healthNeedsEachWriter() async throws {
+        let bed = try await Bed()
+        #expect(try await bed.server.client().get("/healthz").status == 200)
+        for device in bed.devices {
+            bed.engine.allow(10)
+            #expect(try await bed.server.client().post(batch([sample(1)], device: device.name)).status == 503)
+            // Enough for a small write, and not for a proof of the writer that failed.
+            bed.engine.allow(100_000)
+            #expect(try await bed.server.client().get("/healthz").status == 503)
+            bed.engine.allow(nil)
+            #expect(try await bed.server.client().get("/healthz").status == 200)
+        }
+        await bed.stop()
+    }
+
     @Test func samplesExpireWhileRoomIsInDoubt() async throws {
         let bed = try await Bed()
         for device in bed.devices {
