@@ -9,6 +9,8 @@ final class RefusingEngine: SQLEngine {
 
     private let readRefusal = Guarded<@Sendable () -> StorageFailure?>({ nil })
 
+    private let spoilt = Guarded([UInt8]?.none)
+
     init(_ base: any SQLEngine) { self.base = base }
 
     var writers: Int { base.writers }
@@ -29,6 +31,17 @@ final class RefusingEngine: SQLEngine {
     /// Why nothing can be read.
     func refuseReading(_ reason: @escaping @Sendable () -> StorageFailure?) {
         readRefusal.withLock { $0 = reason }
+    }
+
+    /// Whose row can't be read behind its lock.
+    func spoil(_ device: [UInt8]?) { spoilt.withLock { $0 = device } }
+
+    fileprivate func spoiled(_ results: [SQLResult], of calls: [SQLCall]) -> [SQLResult] {
+        guard let device = spoilt.withLock({ $0 }) else { return results }
+        return zip(calls, results).map { call, result in
+            let isSpoilt = call.text == DeviceStatement.lock.text && call.values == [.bytes(device)]
+            return isSpoilt ? SQLResult(rows: result.rows.map { _ in SQLRow([]) }) : result
+        }
     }
 
     /// As much as a transaction may write; nil = any number of bytes.
@@ -59,7 +72,7 @@ private final class RefusingSession: SQLSession {
 
     var isUsable: Bool { base.isUsable }
     func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
-        try base.beginWriting(calls)
+        engine.spoiled(try base.beginWriting(calls), of: calls)
     }
     func beginReading() throws(StorageFailure) {
         try engine.checkReading()
