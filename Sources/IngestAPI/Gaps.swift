@@ -65,4 +65,12 @@ public struct APIGap: Codable, Equatable, Sendable {
 public struct GapList: Codable, Equatable, Sendable {
     public var gaps: [APIGap]
     public init(gaps: [APIGap]) { self.gaps = gaps }
+
+    /// Nil when all of it may be put at once.
+    public var fault: APIFailure? {
+        guard gaps.count <= IngestAPI.maxGapsPerRequest else {
+            return .batchTooLarge("there are over \(IngestAPI.maxGapsPerRequest) gaps")
+        }
+        return gaps.lazy.compactMap(\.fault).first
+    }
 }

@@ -4,6 +4,8 @@ public enum IngestAPI {
     /// Bytes of a batch after decompression.
     public static let maxBatchBytes = 1 << 20
     public static let maxSamplesPerPage = 1000
+    /// Of one PUT. The API names no bound; gateways send 500.
+    public static let maxGapsPerRequest = 2000
     public static let jsonContentType = "application/json"
 
     /// `[A-Za-z0-9_.-]{1,64}`.

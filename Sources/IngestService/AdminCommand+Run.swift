@@ -9,12 +9,7 @@ extension AdminCommand {
     }
 
     public func run(now: @Sendable () -> APITime = WallClock.now) async throws(ExitFailure) -> Result {
-        let storage: DatabaseStorage
-        do {
-            storage = try await DatabaseStorage(store)
-        } catch {
-            throw .store(error)
-        }
+        let storage = try await open()
         do throws(ExitFailure) {
             let result = try await run(in: storage, now: now)
             await storage.close()
@@ -22,6 +17,15 @@ extension AdminCommand {
         } catch {
             await storage.close()
             throw error
+        }
+    }
+
+    /// The store for a command, and for nothing beside it.
+    func open() async throws(ExitFailure) -> DatabaseStorage {
+        do {
+            return try await DatabaseStorage(store, retention: nil)
+        } catch {
+            throw .store(error)
         }
     }
 

@@ -176,7 +176,7 @@ public final class IngestService: Sendable {
             return Answer.json(GapList(gaps: try known(await storage.gaps(device: device, account: account))))
         case .putGaps(let device):
             let list = try APIJSON.decode(GapList.self, from: request.decodedBody())
-            if let fault = list.gaps.lazy.compactMap(\.fault).first { throw fault }
+            if let fault = list.fault { throw fault }
             return Answer.json(
                 GapList(gaps: try await storage.putGaps(list.gaps, device: device, account: account)))
         case .putStatus(let device):

@@ -13,8 +13,8 @@ public final class DatabaseStorage: IngestStorage {
     private let trends: ReadPool
     private let rolls: ReadPool
     let roller: TrendRoller
-    private let worker: TrendWorker
-    private let housekeeping: Housekeeping
+    private let worker: TrendWorker?
+    private let housekeeping: Housekeeping?
 
     /// What happens beside requests, and when. All may return early when their task is cancelled.
     struct Rests: Sendable {
@@ -26,17 +26,20 @@ public final class DatabaseStorage: IngestStorage {
         var device: @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(20)) }
         /// After all devices.
         var round: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(6 * 3600)) }
+        /// Before it goes on after the storage failed.
+        var failure: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(60)) }
     }
 
-    /// Makes what is not there.
+    /// Makes what is not there. Nil for `retention` = it only does what it is asked: another process may keep house, and
+    /// knows how long samples are kept.
     public convenience init(
-        _ location: StorageLocation, retention: Retention = .standard
+        _ location: StorageLocation, retention: Retention? = .standard
     ) async throws(StorageFailure) {
         try await self.init(location.engine, retention: retention, now: WallClock.now)
     }
 
     init(
-        _ engine: any SQLEngine, retention: Retention = .standard, now: @escaping @Sendable () -> APITime,
+        _ engine: any SQLEngine, retention: Retention? = .standard, now: @escaping @Sendable () -> APITime,
         rests: Rests = Rests()
     ) async throws(StorageFailure) {
         self.engine = engine
@@ -47,23 +50,27 @@ public final class DatabaseStorage: IngestStorage {
         pages = ReadPool(engine, label: "ingest-pages")
         trends = ReadPool(engine, label: "ingest-trends")
         rolls = ReadPool(engine, label: "ingest-rolls")
-        roller = TrendRoller(reader: rolls, writers: writers)
-        worker = TrendWorker(roller, rest: rests.trends)
-        housekeeping = Housekeeping(roller, retention: retention, now: now, rests: rests)
+        let roller = TrendRoller(reader: rolls, writers: writers)
+        self.roller = roller
+        worker = retention.map { _ in TrendWorker(roller, rest: rests.trends) }
+        housekeeping = retention.map { Housekeeping(roller, retention: $0, now: now, rests: rests) }
     }
 
     public func close() async {
-        await housekeeping.close()
-        await worker.close()
+        await housekeeping?.close()
+        await worker?.close()
         for reader in [states, pages, trends, rolls] { await reader.close() }
         await writers.close()
     }
+
+    /// Whether it brings trends up to date and lets samples go, beside what it is asked.
+    var keepsHouse: Bool { worker != nil || housekeeping != nil }
 
     // MARK: writing
 
     public func store(_ batch: ReceivedBatch, account: String) async throws(StorageFailure) -> BatchAnswer {
         let answer = try await writers.perform(BatchJob(batch, account: account, now: now()).job)
-        worker.wake(DeviceKey(account: account, name: batch.deviceID))
+        worker?.wake(DeviceKey(account: account, name: batch.deviceID))
         return answer
     }
 
@@ -72,7 +79,7 @@ public final class DatabaseStorage: IngestStorage {
     ) async throws(StorageFailure) -> [APIGap] {
         let key = DeviceKey(account: account, name: device)
         let stored = try await writers.perform(GapRows.put(gaps, key, now: now()))
-        worker.wake(key)
+        worker?.wake(key)
         return stored
     }
 

@@ -73,6 +73,8 @@ public struct StorageFailure: Error, Equatable, Sendable, CustomStringConvertibl
     public var message: String
     /// The engine took back the transaction for another's sake: the same one may be tried again at once.
     var isTransient = false
+    /// It is another transaction's lock: once that one has ended, the same may succeed.
+    var isContended = false
     /// The connection is gone, not the database: another one may do.
     var isCut = false
 

@@ -1,28 +1,57 @@
 extension DatabaseStorage {
-    /// A success younger than this answers for the next one: anybody may ask, and each answer costs a sync.
-    private static let freshness = Duration.milliseconds(250)
-    /// Room for one full batch.
-    private static let leastFreeBytes: UInt64 = 1 << 20
-
     public func probe() async throws(StorageFailure) {
         // A log may have room that was taken before the disk filled up: a small write alone proves little.
-        if let free = engine.freeBytes, free < Self.leastFreeBytes {
+        if let free = engine.freeBytes, free < RoomDoubt.proof {
             throw StorageFailure(.unavailable, "under 1 MiB is free where \(engine.name) lies")
         }
-        let writer = writers.first
-        guard await !writer.roomIsInDoubt else {
-            try await write(padding: Int(Self.leastFreeBytes))
-            try await write(padding: nil)
-            return
-        }
-        if let age = await writer.sinceLastSuccess(), age < Self.freshness { return }
-        try await write(padding: nil)
+        try await writers.probe()
+    }
+}
+
+extension WritePool {
+    /// Returns while each connection can write: a device's requests all go to the same one.
+    ///
+    /// One after the other: all of them write the same row.
+    func probe() async throws(StorageFailure) {
+        for queue in queues { try await queue.probe() }
     }
 
-    private func write(padding: Int?) async throws(StorageFailure) {
-        let bytes = padding.map { [UInt8](repeating: 0, count: $0) }
-        let call = SQLCall(ServerStatement.probe, .int(now().milliseconds), .optional(bytes))
-        let job = WriteJob<Void>(provesRoom: padding != nil) { _, _ in Decision(value: (), writes: [call]) }
-        try await writers.first.perform(job)
+    /// Whether what can be computed again may be written for the device: it must not take the room that samples need.
+    func hasRoom(for device: DeviceKey) async -> Bool { await queue(for: device).hasRoom() }
+}
+
+extension WriteQueue {
+    /// A success younger than this answers for the next one: anybody may ask, and each answer costs a sync.
+    private static let freshness = Duration.milliseconds(250)
+
+    /// Returns when something was written durably a moment ago.
+    func probe() async throws(StorageFailure) {
+        if room.isDoubtful { return try await proveRoom() }
+        if let lastSuccess, .now - lastSuccess < Self.freshness { return }
+        try await write(padding: 0)
+    }
+
+    /// Proves it where it is in doubt, now and then.
+    func hasRoom() async -> Bool {
+        guard room.isDoubtful else { return true }
+        guard room.mayProve(at: .now) else { return false }
+        do {
+            try await proveRoom()
+        } catch {
+            return false
+        }
+        return !room.isDoubtful
+    }
+
+    private func proveRoom() async throws(StorageFailure) {
+        try await write(padding: RoomDoubt.proof)
+        try await write(padding: 0)
+    }
+
+    private func write(padding count: Int) async throws(StorageFailure) {
+        let padding = count > 0 ? [UInt8](repeating: 0, count: count) : nil
+        let call = SQLCall(ServerStatement.probe, .int(WallClock.now().milliseconds), .optional(padding))
+        // Alone: requests that fit must not fail with it.
+        try await perform(WriteJob<Void>(goesAlone: true) { _, _ in Decision(value: (), writes: [call]) })
     }
 }

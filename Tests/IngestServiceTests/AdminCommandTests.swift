@@ -27,6 +27,22 @@ import Testing
         #expect(second.output != made.output)
     }
 
+    /// How long samples are kept is the server's to know: a command lets none go.
+    @Test func aCommandDoesNothingBesideWhatItIsAsked() async throws {
+        let directory = TemporaryDirectory()
+        guard
+            case .administer(let command) = try IngestCommand.parse([
+                "account", "list", "--store", "sqlite:\(directory.path)/s.sqlite",
+            ])
+        else { throw UsageFailure("not a command") }
+        let storage = try await command.open()
+        #expect(!storage.keepsHouse)
+        await storage.close()
+        let server = try await DatabaseStorage(.sqlite(path: directory.path + "/s.sqlite"))
+        #expect(server.keepsHouse)
+        await server.close()
+    }
+
     @Test func accountsAndTokensAreListed() async throws {
         let tokens = MemoryTokens()
         for name in ["b", "a"] { _ = try await run(tokens, "account", "create", name) }

@@ -1,3 +1,4 @@
+import Compression
 import Foundation
 import IngestAPI
 import Testing
@@ -84,6 +85,32 @@ import Testing
                     range(.heartRate, "1970-01-02", 1, 4, 4), range(.steps, "1970-01-02", 1, 5, 5),
                 ])
             #expect(try await client.get("/v1/devices/band_F0F1F2F3F4F5/ranges?by=hour").status == 400)
+        }
+    }
+
+    /// As many as all days of five years: more than a gateway ever sends, and soon stored.
+    @Test func gapsOfOneRequestAreBounded() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            func put(_ count: Int) async throws -> Reply {
+                let gaps = (0..<count).map { number in
+                    let after = APITime(milliseconds: Int64(number) * 2 * 86_400_000)
+                    return APIGap(
+                        ring: "b5e5d00d", firstSeq: UInt32(number * 2 + 1), lastSeq: nil, after: after,
+                        before: APITime(milliseconds: after.milliseconds + 1000), cause: .overwritten)
+                }
+                return try await client.send(
+                    .put, "/v1/devices/d/gaps", Gzip.compress(APIJSON.encode(GapList(gaps: gaps))),
+                    headers: ["Content-Encoding": "gzip"])
+            }
+            let refused = try await put(2001)
+            #expect(refused.status == 413)
+            #expect(refused.code == "batch_too_large")
+            #expect(try await client.get("/v1/devices/d").status == 404)
+            let taken = try await put(2000)
+            #expect(taken.status == 200)
+            #expect(try taken.read(GapList.self).gaps.count == 2000)
+            #expect(try await server.touched().count == 2000)
         }
     }
 

@@ -24,7 +24,8 @@ enum TestEngine {
 extension DatabaseStorage.Rests {
     /// Nothing happens beside requests.
     static let untilClosed = Self(
-        trends: untilCancelled, start: untilCancelled, device: {}, round: untilCancelled)
+        trends: untilCancelled, start: untilCancelled, device: {}, round: untilCancelled,
+        failure: untilCancelled)
 
     /// Returns when its task is cancelled.
     static let untilCancelled: @Sendable () async -> Void = {

@@ -99,6 +99,7 @@ extension DatabaseStorage {
 
     /// What housekeeping does in one round.
     func tidy(_ retention: Retention) async throws {
-        try await Housekeeping.round(roller, retention, now, rest: {})
+        var tour = DeviceTour()
+        try await Housekeeping.round(&tour, roller, retention, now, rest: {})
     }
 }

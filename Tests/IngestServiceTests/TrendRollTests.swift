@@ -101,25 +101,6 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: !TestEngine.isPostgreSQL)) func nothingIsStoredWhileRoomIsInDoubt() async throws {
-        try await TestServer.run { server in
-            let client = server.client()
-            _ = try await client.store(batch([steps(1, 5, 1)], device: "d"))
-            await #expect(throws: StorageFailure.self) {
-                try await server.storage.writers.perform(
-                    WriteJob<Void> { _, _ in
-                        Decision(value: (), writes: [SQLCall(TestStatement(text: "ROLLBACK"))])
-                    })
-            }
-            #expect(
-                try await server.storage.roller.roll(DeviceKey(account: "a", name: "d")) == false)
-            #expect(try server.count("trend_days") == 0)
-            #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [5, 0, 0])
-            #expect(try await client.get("/healthz").status == 200)
-            try await server.settle()
-        }
-    }
-
     @Test(.timeLimit(.minutes(5))) func theWorkerWorksAfterACommitAndRestsBefore() async throws {
         let (rests, resting) = AsyncStream.makeStream(of: Void.self)
         let (gate, goOn) = AsyncStream.makeStream(of: Void.self)

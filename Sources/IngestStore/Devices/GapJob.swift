@@ -42,6 +42,7 @@ enum GapRows {
             guard var row else { throw StorageFailure(.defect, "a device was not made") }
             var decision = Decision<[APIGap]>(value: [])
             var stored: [GapKey: APIGap] = [:]
+            var rings: Set<String> = []
             var touched = TouchedDays()
             for (gap, result) in zip(gaps, results) {
                 let key = GapKey(gap)
@@ -53,10 +54,12 @@ enum GapRows {
                 stored[key] = after
                 decision.value.append(after)
                 guard before != after else { continue }
-                decision.writes.append(
-                    SQLCall(
-                        DeviceStatement.makeRing, device.value, .int(RingCode.number(gap.ring)),
-                        .int(now.milliseconds)))
+                if rings.insert(gap.ring).inserted {
+                    decision.writes.append(
+                        SQLCall(
+                            DeviceStatement.makeRing, device.value, .int(RingCode.number(gap.ring)),
+                            .int(now.milliseconds)))
+                }
                 decision.writes.append(put(after, device))
                 let changed = [before, after].map { $0.flatMap(TrendGap.init) }
                 guard changed[0] != changed[1] else { continue }

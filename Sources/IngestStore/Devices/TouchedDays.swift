@@ -27,17 +27,18 @@ struct TouchedDays: Equatable, Sendable {
     }
 
     private mutating func insert(_ type: APISampleType, _ new: ClosedRange<Int>) {
+        var known = ranges[type] ?? []
+        ranges[type] = nil
+        // Those that the new one overlaps or touches; they are neighbours.
+        let first = known.place { $0.upperBound >= new.lowerBound - 1 }
+        let end = known.place { $0.lowerBound > new.upperBound + 1 }
         var joined = new
-        var rest: [ClosedRange<Int>] = []
-        for range in ranges[type] ?? [] {
-            if range.upperBound < joined.lowerBound - 1 || range.lowerBound > joined.upperBound + 1 {
-                rest.append(range)
-            } else {
-                joined =
-                    min(joined.lowerBound, range.lowerBound)...max(joined.upperBound, range.upperBound)
-            }
+        if first < end {
+            joined =
+                min(new.lowerBound, known[first].lowerBound)...max(new.upperBound, known[end - 1].upperBound)
         }
-        ranges[type] = (rest + [joined]).sorted { $0.lowerBound < $1.lowerBound }
+        known.replaceSubrange(first..<end, with: CollectionOfOne(joined))
+        ranges[type] = known
     }
 
     mutating func subtract(_ type: APISampleType, _ days: ClosedRange<CivilDate>) {
@@ -80,5 +81,17 @@ extension TouchedDays {
             guard let type = APISampleType(code: code), first <= last else { continue }
             ranges[type, default: []].append(first...last)
         }
+    }
+}
+
+extension [ClosedRange<Int>] {
+    /// Where the first is for which it holds; it holds for all after that.
+    fileprivate func place(where holds: (ClosedRange<Int>) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

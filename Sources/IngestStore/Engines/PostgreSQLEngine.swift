@@ -21,6 +21,10 @@ struct PostgreSQLEngine: SQLEngine {
     func prepare() throws(StorageFailure) {
         let connection = try open()
         defer { connection.close() }
+        // Another server may be bringing the tables up to date.
+        try StorageFailure.translating { () throws(PostgreSQLError) in
+            try connection.script("SET lock_timeout = '30s'")
+        }
         guard connection.serverVersion >= Self.oldestVersion else {
             throw StorageFailure(
                 .incompatible,
@@ -38,12 +42,12 @@ struct PostgreSQLEngine: SQLEngine {
     private func open() throws(StorageFailure) -> PostgreSQLConnection {
         let result = Result { () throws(PostgreSQLError) in
             let connection = try PostgreSQLConnection(uri, deadline: Self.deadline)
-            // A server that hangs must not hold locks for ever. What is answered must be on disk, whatever the
+            // A server that hangs must not hold locks for ever, and whoever waits for one holds up others. What is answered must be on disk, whatever the
             // database's own setting is. Every statement names a key: a plan that was made while a table was empty
             // must not read all of it when it is full.
             try connection.script(
                 """
-                SET synchronous_commit = on; SET statement_timeout = '30s'; SET lock_timeout = '10s';
+                SET synchronous_commit = on; SET statement_timeout = '30s'; SET lock_timeout = '1s';
                 SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = warning;
                 SET enable_seqscan = off; SET jit = off
                 """)
@@ -66,6 +70,7 @@ extension StorageFailure {
             // Serialization failure, deadlock, lock not available.
             self.init(.unavailable, "\(state): \(error.message)")
             isTransient = ["40001", "40P01", "55P03"].contains(state)
+            isContended = ["40P01", "55P03"].contains(state)
         case "XX" where state != "XX000": self.init(.damaged, "\(state): \(error.message)")
         case "0A", "26":
             // A statement that was prepared before its table changed, or is not known behind a pooler.

@@ -85,7 +85,7 @@ final class SQLiteSession: SQLSession {
     private func prepare(_ text: String) throws -> Prepared {
         if let known = prepared[text] { return known }
         // One writer holds the lock of the whole file.
-        let statement = try database.prepare(text.replacing(" FOR UPDATE", with: ""))
+        let statement = try database.prepare(text.replacing(" FOR UPDATE SKIP LOCKED", with: ""))
         // SQLite numbers `$n` by first appearance.
         let places = try statement.parameterNames.map { name in
             guard let name, name.hasPrefix("$"), let number = Int(name.dropFirst()), number > 0 else {

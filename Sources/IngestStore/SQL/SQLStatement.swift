@@ -13,11 +13,12 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
     case make = """
         INSERT INTO devices (device_id, account, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
         """
-    /// Nobody else changes anything of the device before the transaction ends.
+    /// Nobody else changes anything of the device before the transaction ends. No row where another has that lock: nobody
+    /// waits for it.
     case lock = """
         SELECT account, name, max_version, least_offset_min, greatest_offset_min, persons, touched, touches,
             frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms
-        FROM devices WHERE device_id = $1 FOR UPDATE
+        FROM devices WHERE device_id = $1 FOR UPDATE SKIP LOCKED
         """
     case read = """
         SELECT account, name, max_version, least_offset_min, greatest_offset_min, persons, touched, touches,
@@ -180,9 +181,10 @@ enum ServerStatement: String, SQLStatement, CaseIterable {
         """
     case revokeToken = "UPDATE tokens SET revoked_ms = $2 WHERE id = $1 AND revoked_ms IS NULL"
     case accounts = "SELECT account FROM accounts ORDER BY account"
-    /// For work on all accounts, a page at a time.
-    case accountsAfter =
-        "SELECT DISTINCT account FROM account_devices WHERE account > $1 ORDER BY account LIMIT $2"
+    /// For work on all devices, a page at a time.
+    case devicesAfter = """
+        SELECT account, name FROM devices WHERE device_id > $1 ORDER BY device_id LIMIT $2
+        """
     case probe = """
         INSERT INTO probe (id, written_ms, padding) VALUES (1, $1, $2)
         ON CONFLICT (id) DO UPDATE SET written_ms = excluded.written_ms, padding = excluded.padding

@@ -11,6 +11,16 @@ enum SQLValue: Hashable, Sendable {
     }
     static func optional(_ value: String?) -> Self { value.map(Self.text) ?? .null }
     static func optional(_ value: [UInt8]?) -> Self { value.map(Self.bytes) ?? .null }
+
+    /// Roughly what it takes in a row.
+    var size: Int {
+        switch self {
+        case .null: 0
+        case .integer: 8
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        }
+    }
 }
 
 /// One statement with its values: parameter `$1` is the first.

@@ -13,16 +13,24 @@ actor WriteQueue {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private var slot: SessionSlot
+    /// How long a request is tried again while others have locks that it needs.
+    private let patience: Duration
     private var waiting: [WaitingJob] = []
+    /// A task is on its way that commits a group.
+    private var isCalled = false
     private var isClosed = false
     /// Groups committed so far.
     private(set) var commits = 0
     /// When something was last written durably; nil after a failure.
-    private var lastSuccess: ContinuousClock.Instant?
-    /// Since the last failure nothing as large as a full batch was written: a small write may fit where none fits.
-    private(set) var roomIsInDoubt = false
+    private(set) var lastSuccess: ContinuousClock.Instant?
+    var room = RoomDoubt()
+    /// What the transaction that runs, or ran last, had to write.
+    private var bytesOfGroup = 0
 
-    init(_ engine: any SQLEngine) { slot = SessionSlot(engine, toWrite: true) }
+    init(_ engine: any SQLEngine, patience: Duration = .seconds(10)) {
+        slot = SessionSlot(engine, toWrite: true)
+        self.patience = patience
+    }
 
     /// Runs the job in a transaction, maybe with others; returns after the commit.
     func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
@@ -33,13 +41,13 @@ actor WriteQueue {
         let result = await withCheckedContinuation { continuation in
             waiting.append(WaitingJob(job) { continuation.resume(returning: $0) })
             // What is already on its way to this actor joins the group before the task runs.
-            if waiting.count == 1 { Task { self.commitGroup() } }
+            call()
         }
         return try result.get()
     }
 
-    /// How long ago something was written durably, with no failure since.
-    func sinceLastSuccess() -> Duration? { lastSuccess.map { .now - $0 } }
+    /// Jobs that wait for the end of another transaction.
+    var held: Int { waiting.filter { $0.heldUp != nil }.count }
 
     func close() {
         isClosed = true
@@ -48,21 +56,36 @@ actor WriteQueue {
         slot.close()
     }
 
+    private func call() {
+        guard !isCalled else { return }
+        isCalled = true
+        Task { self.commitGroup() }
+    }
+
     private func commitGroup() {
-        let group = takeGroup()
+        isCalled = false
+        let group = takeGroup(at: .now)
+        // Those that are held up call when they are due.
         guard !group.isEmpty else { return }
-        if !waiting.isEmpty { Task { self.commitGroup() } }
+        if !waiting.isEmpty { call() }
         commit(group)
     }
 
     /// Those that wait longest, one of each device: a job must see what the one before it wrote.
-    private func takeGroup() -> [WaitingJob] {
+    private func takeGroup(at now: ContinuousClock.Instant) -> [WaitingJob] {
         var group: [WaitingJob] = []
         var rest: [WaitingJob] = []
         var devices: Set<[UInt8]> = []
         for job in waiting {
             let isFree = job.device.map { !devices.contains($0.id) } ?? true
-            if group.count < Self.groupLimit, isFree { group.append(job) } else { rest.append(job) }
+            let isDue = isClosed || job.notBefore.map { $0 <= now } ?? true
+            // One that goes alone has its turn when it has waited longest.
+            let isWelcome = group.first.map { !$0.goesAlone && !job.goesAlone } ?? true
+            if group.count < Self.groupLimit, isFree, isDue, isWelcome {
+                group.append(job)
+            } else {
+                rest.append(job)
+            }
             // Also of what waits: the order of one device's requests is theirs.
             if let device = job.device { devices.insert(device.id) }
         }
@@ -71,81 +94,112 @@ actor WriteQueue {
     }
 
     private func commit(_ group: [WaitingJob]) {
-        // All who lock devices lock them in the same order, so nobody waits in a circle.
+        // All who make devices make them in the same order, so nobody waits in a circle.
         let group = group.sorted { ($0.device?.id ?? []).lexicographicallyPrecedes($1.device?.id ?? []) }
         do {
             let outcomes = try attempt(group)
-            lastSuccess = .now
             commits += 1
-            if group.contains(where: \.provesRoom) { roomIsInDoubt = false }
-            for outcome in outcomes { outcome() }
+            // A transaction that wrote nothing proves nothing.
+            if bytesOfGroup > 0 {
+                lastSuccess = .now
+                room.wrote(bytesOfGroup)
+            }
+            for (job, outcome) in zip(group, outcomes) {
+                switch outcome {
+                case .decided(_, let deliver): deliver()
+                case .heldUp: putBack(job)
+                }
+            }
         } catch {
-            // Whose fault it is shows when each is alone.
-            if error.kind == .defect, group.count > 1 { return group.forEach { commit([$0]) } }
+            // Whose fault it is, or who needs a lock of somebody else, shows when each is alone.
+            if error.kind == .defect || error.isContended, group.count > 1 {
+                return group.forEach { commit([$0]) }
+            }
+            guard !error.isContended else { return group.forEach { putBack($0, error) } }
             lastSuccess = nil
-            roomIsInDoubt = true
+            // Neither a defect nor another's transaction says anything about room.
+            if error.kind != .defect, !error.isTransient { room.failed(bytesOfGroup) }
             for job in group { job.fail(error) }
         }
     }
 
-    private func attempt(_ group: [WaitingJob]) throws(StorageFailure) -> [@Sendable () -> Void] {
+    private func attempt(_ group: [WaitingJob]) throws(StorageFailure) -> [WaitingJob.Outcome] {
         for _ in 1..<Self.attempts {
             do {
                 return try transaction(group)
             } catch {
-                guard error.isTransient else { throw error }
+                guard error.isTransient, !error.isContended else { throw error }
             }
         }
         return try transaction(group)
     }
 
-    private func transaction(_ group: [WaitingJob]) throws(StorageFailure) -> [@Sendable () -> Void] {
-        try slot.with {
+    private func transaction(_ group: [WaitingJob]) throws(StorageFailure) -> [WaitingJob.Outcome] {
+        bytesOfGroup = 0
+        return try slot.with {
             session throws(StorageFailure) in
             try session.beginWriting(group.flatMap(\.reads))
         } then: { session, read throws(StorageFailure) in
             var results = read[...]
             var writes: [SQLCall] = []
-            var outcomes: [@Sendable () -> Void] = []
+            var outcomes: [WaitingJob.Outcome] = []
             for job in group {
                 let own = Array(results.prefix(job.reads.count))
                 results = results.dropFirst(job.reads.count)
-                let (calls, outcome) = try job.run(own, in: session)
-                writes += calls
+                let outcome = try job.run(own, in: session)
+                if case .decided(let calls, _) = outcome { writes += calls }
                 outcomes.append(outcome)
             }
+            bytesOfGroup = writes.lazy.flatMap(\.values).map(\.size).reduce(0, +)
             try session.commit(writes)
             return outcomes
+        }
+    }
+
+    // MARK: locks of others
+
+    /// A job that a lock is in the way of is tried again later, before those that came after it; meanwhile others go on.
+    /// `failure`: it waited for that lock, with the connection, and won't with others any more.
+    private func putBack(_ job: WaitingJob, _ failure: StorageFailure? = nil) {
+        let now = ContinuousClock.now
+        let heldUp = job.heldUp ?? (since: now, times: 0)
+        guard !isClosed, now - heldUp.since < patience else {
+            return job.fail(
+                failure ?? StorageFailure(.overloaded, "another transaction has the device"))
+        }
+        let pause = failure == nil ? Duration.milliseconds(10 << min(heldUp.times, 5)) : .seconds(1)
+        var job = job
+        job.heldUp = (heldUp.since, heldUp.times + 1)
+        job.notBefore = now + pause
+        if failure != nil { job.goesAlone = true }
+        waiting.insert(job, at: 0)
+        Task {
+            try? await Task.sleep(for: pause)
+            self.call()
         }
     }
 }
 
 /// The connections that write. What concerns one device goes to the same one always.
 struct WritePool: Sendable {
-    private let queues: [WriteQueue]
+    let queues: [WriteQueue]
 
     init(_ engine: any SQLEngine) { queues = (0..<max(1, engine.writers)).map { _ in WriteQueue(engine) } }
 
     func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
-        let turn = job.device.map { Int($0.id.first ?? 0) % queues.count } ?? 0
-        return try await queues[turn].perform(job)
+        try await queue(for: job.device).perform(job)
     }
 
-    /// The one that a server's own writes go to.
-    var first: WriteQueue { queues[0] }
+    /// A server's own writes go to the first.
+    func queue(for device: DeviceKey?) -> WriteQueue {
+        queues[device.map { Int($0.id.first ?? 0) % queues.count } ?? 0]
+    }
 
     var commits: Int {
         get async {
             var sum = 0
             for queue in queues { sum += await queue.commits }
             return sum
-        }
-    }
-
-    var roomIsInDoubt: Bool {
-        get async {
-            for queue in queues where await queue.roomIsInDoubt { return true }
-            return false
         }
     }
 

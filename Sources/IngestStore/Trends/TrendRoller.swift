@@ -13,7 +13,7 @@ struct TrendRoller: Sendable {
         var failures = 0
         while failures < Self.attempts, !Task.isCancelled {
             // What can be computed again must not take the room that samples need.
-            guard await !writers.roomIsInDoubt else { return false }
+            guard await writers.hasRoom(for: device) else { return false }
             let turn = try await reader.perform { session throws(StorageFailure) in
                 try TrendTurn(device, days: Self.daysAtOnce, in: session)
             }
