@@ -73,6 +73,31 @@ import Testing
         }
     }
 
+    @Test func whatIsCorrectedWhileItExpiresStays() async throws {
+        try await TestServer.run { server in
+            let (client, now) = (server.client(), Self.start(server))
+            // A day that is frozen already, so that a correction touches nothing.
+            _ = try await client.store(batch([steps(1, 5, at: now)], device: "d"))
+            server.clock.advance(seconds: 96 * Self.day)
+            try await server.storage.tidy(Self.retention)
+            #expect(try server.count("samples") == 0)
+            _ = try await client.store(batch([steps(9, 5, at: now)], device: "d"))
+            server.clock.advance(seconds: 96 * Self.day)
+            let clock = server.clock.now
+            let turn = try await server.storage.states.perform { session throws(StorageFailure) in
+                try ExpiryTurn(
+                    DeviceKey(account: "a", name: "d"), Self.retention, now: clock, in: session)
+            }
+            let job = try #require(turn).job
+            var corrected = steps(9, 5, at: now)
+            corrected.version = 2
+            corrected.person = .assigned("p")
+            #expect(try await client.store(batch([corrected], device: "d")).corrected == 1)
+            #expect(try await server.storage.writers.perform(job) == false)
+            #expect(try await client.samples("device_id=d").map(\.sample) == [corrected])
+        }
+    }
+
     @Test func withoutAnEndNothingGoes() async throws {
         try await TestServer.run { server in
             _ = try await server.client().store(batch([sample(1)], device: "d"))
