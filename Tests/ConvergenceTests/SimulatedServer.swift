@@ -124,7 +124,7 @@ final class SimulatedServer: UploadTransport, @unchecked Sendable {
             for stored in page.samples {
                 let sample = stored.sample
                 var person: String?
-                if case .assigned(let id) = sample.person { person = id }
+                if case .assigned(let id) = sample.person { person = id.text }
                 rows[RowKey(ring: stored.ring, type: sample.type.rawValue, seq: sample.seq)] = Row(
                     value: sample.value, bandTime: sample.bandTimeMilliseconds, clockID: sample.clockID,
                     flags: sample.flags, recordedAt: sample.recordedAt.milliseconds,

@@ -56,7 +56,7 @@ extension TestServer {
             var days: [String] = []
             for device in devices {
                 guard let row = try DeviceRow.read(device, in: session) else { continue }
-                for person in [""] + row.persons.sorted() {
+                for person in [""] + row.persons.sorted().map(\.text) {
                     for type in APISampleType.allCases {
                         let call = SQLCall(
                             DeviceStatement.trendDays, device.value, .text(person), .int(type.code),

@@ -1,4 +1,5 @@
 import CivilTime
+import IngestAPI
 
 /// What is known of a device beside its rings, samples and gaps.
 struct DeviceRow: Equatable, Sendable {
@@ -8,7 +9,7 @@ struct DeviceRow: Equatable, Sendable {
     /// Offsets that its samples ever had, and 0: they bound the instants of a civil day.
     var offsets: ClosedRange<Int>
     /// Whoever ever wore it.
-    var persons: [String]
+    var persons: [OpaqueID]
     var touched: TouchedDays
     /// Rises with each change of `touched`.
     var touches: Int64
@@ -18,7 +19,7 @@ struct DeviceRow: Equatable, Sendable {
     var expiredFirst: Int64?
     /// JSON, as the gateway put it.
     var report: String?
-    var leaseHolder: String?
+    var leaseHolder: OpaqueID?
     var leaseExpires: Int64?
 
     init(_ row: SQLRow) throws(StorageFailure) {
@@ -27,13 +28,13 @@ struct DeviceRow: Equatable, Sendable {
         maxVersion = try row.int(2)
         let (least, greatest) = (try row.int(3), try row.int(4))
         offsets = min(least, greatest)...max(least, greatest)
-        persons = try row.text(5).split(separator: "\n").map(String.init)
+        persons = try row.text(5).split(separator: "\n").map { OpaqueID(String($0)) }
         touched = TouchedDays(text: try row.text(6))
         touches = try row.int64(7)
         frozenThrough = try row.optionalInt(8).map { CivilDate(days: $0) }
         expiredFirst = try row.optionalInt64(9)
         report = try row.optionalText(10)
-        leaseHolder = try row.optionalText(11)
+        leaseHolder = try row.optionalText(11).map(OpaqueID.init)
         leaseExpires = try row.optionalInt64(12)
     }
 
@@ -52,5 +53,5 @@ struct DeviceRow: Equatable, Sendable {
     }
 
     /// An id of a person holds no control character.
-    var personsText: String { persons.joined(separator: "\n") }
+    var personsText: String { persons.map(\.text).joined(separator: "\n") }
 }

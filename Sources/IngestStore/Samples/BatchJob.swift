@@ -143,9 +143,9 @@ private struct DeviceNotes {
         let new = row.persons.dropFirst(before.persons.count)
         return new.flatMap { person in
             [
-                SQLCall(AccountStatement.notePerson, .text(device.account), .text(person)),
+                SQLCall(AccountStatement.notePerson, .text(device.account), .text(person.text)),
                 SQLCall(
-                    AccountStatement.notePersonDevice, .text(device.account), .text(person),
+                    AccountStatement.notePersonDevice, .text(device.account), .text(person.text),
                     .text(device.name),
                     device.value),
             ]

@@ -37,7 +37,7 @@ struct TrendReader {
         var frozen: CivilDate?
         for device in try PersonReads(session: session).devices(of: name, account: account) {
             guard let row = try DeviceRow.read(device, in: session) else { continue }
-            let subject = TrendSubject(device: device, person: name, type: query.type)
+            let subject = TrendSubject(device: device, person: OpaqueID(name), type: query.type)
             for (date, day) in try days(subject, row, query) { found[date, default: [:]][device.name] = day }
             frozen = [frozen, row.frozenThrough].compactMap { $0 }.max()
         }

@@ -5,9 +5,9 @@ import IngestAPI
 struct TrendSubject: Hashable, Sendable {
     let device: DeviceKey
     /// Nil = all samples of the device, whoever wore it.
-    let person: String?
+    let person: OpaqueID?
     let type: APISampleType
 
     /// No person has an empty id.
-    var personValue: SQLValue { .text(person ?? "") }
+    var personValue: SQLValue { .text(person?.text ?? "") }
 }

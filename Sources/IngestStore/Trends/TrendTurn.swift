@@ -45,7 +45,7 @@ struct TrendTurn: Sendable {
     private static func persons(
         near marks: ClosedRange<CivilDate>, _ type: APISampleType, _ row: DeviceRow, _ device: DeviceKey,
         in session: any SQLSession
-    ) throws(StorageFailure) -> [String] {
+    ) throws(StorageFailure) -> [OpaqueID] {
         guard row.persons.count > 2 else { return row.persons }
         let near = marks.lowerBound.advanced(by: -reach)...marks.upperBound.advanced(by: reach)
         let everybody = TrendSubject(device: device, person: nil, type: type)
@@ -59,8 +59,8 @@ struct TrendTurn: Sendable {
                 DeviceStatement.chunksBetween, device.value, .int(instants.lowerBound),
                 .int(instants.upperBound)),
         ])
-        var persons: Set<String> = []
-        for row in results[0].rows { persons.insert(try row.text(0)) }
+        var persons: Set<OpaqueID> = []
+        for row in results[0].rows { persons.insert(OpaqueID(try row.text(0))) }
         for row in results[1].rows {
             for sample in try ChunkRows.samples(try row.bytes(1)) {
                 if case .assigned(let person) = sample.person { persons.insert(person) }
