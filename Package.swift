@@ -83,7 +83,8 @@ let adapters: [Target] = [
             "Locking", "SQLite", "PostgreSQL", "SampleChunks", "Trends", "IngestAPI", "CivilTime",
         ],
         resources: [
-            .embedInCode("Migrations/sqlite-0003.sql"), .embedInCode("Migrations/postgresql-0001.sql"),
+            .embedInCode("Migrations/sqlite-0003.sql"), .embedInCode("Migrations/sqlite-0004.sql"),
+            .embedInCode("Migrations/postgresql-0001.sql"), .embedInCode("Migrations/postgresql-0002.sql"),
         ],
         swiftSettings: settings),
     library(

@@ -19,7 +19,7 @@ public final class DatabaseStorage: IngestStorage {
     /// What happens beside requests, and when. All may return early when their task is cancelled.
     struct Rests: Sendable {
         /// Before each burst of bringing trends up to date.
-        var trends: @Sendable () async -> Void = TrendWorker.standardRest
+        var trends: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
         /// Before all devices are looked through for the first time: a start has more urgent work.
         var start: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(30)) }
         /// After each device that is looked through.

@@ -43,7 +43,8 @@ final class SimulatedServer: UploadTransport, @unchecked Sendable {
         let longRest: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(86_400)) }
         return try await DatabaseStorage(
             SQLiteEngine(path: directory.path + "/ingest.db"), now: { APITime(milliseconds: 0) },
-            rests: DatabaseStorage.Rests(trends: longRest, start: longRest, device: longRest, round: longRest)
+            rests: DatabaseStorage.Rests(
+                trends: { _ in await longRest() }, start: longRest, device: longRest, round: longRest)
         )
     }
 

@@ -34,7 +34,7 @@ struct DeviceRow: Equatable, Sendable {
         frozenThrough = try row.optionalInt(8).map { CivilDate(days: $0) }
         expiredFirst = try row.optionalInt64(9)
         report = try row.optionalText(10)
-        leaseHolder = try row.optionalText(11).map(OpaqueID.init)
+        leaseHolder = try row.optionalText(11).map { OpaqueID($0) }
         leaseExpires = try row.optionalInt64(12)
     }
 

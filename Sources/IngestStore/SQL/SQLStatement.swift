@@ -118,21 +118,12 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
             before_ms = excluded.before_ms, cause = excluded.cause, healed_ms = excluded.healed_ms
         """
 
-    case trendDays = """
-        SELECT day, floating, content FROM trend_days
-        WHERE device_id = $1 AND person = $2 AND type = $3 AND day BETWEEN $4 AND $5
-        """
-    case trendPersons = """
-        SELECT DISTINCT person FROM trend_days WHERE device_id = $1 AND type = $2 AND day BETWEEN $3 AND $4
-        """
+    case trendDays = "SELECT day, content FROM trend_days WHERE device_id = $1 AND day BETWEEN $2 AND $3"
     case putTrendDay = """
-        INSERT INTO trend_days (device_id, person, type, day, floating, content) VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (device_id, person, type, day) DO UPDATE
-        SET floating = excluded.floating, content = excluded.content
+        INSERT INTO trend_days (device_id, day, content) VALUES ($1, $2, $3)
+        ON CONFLICT (device_id, day) DO UPDATE SET content = excluded.content
         """
-    case dropTrendDay = """
-        DELETE FROM trend_days WHERE device_id = $1 AND person = $2 AND type = $3 AND day = $4
-        """
+    case dropTrendDay = "DELETE FROM trend_days WHERE device_id = $1 AND day = $2"
 }
 
 /// About one account: names `account = $1`, or inserts it as `$1`. Small tables that are read before a device is known.
