@@ -44,6 +44,7 @@ struct ExpiryTurn: Sendable {
         let firstSeq: UInt32
         let lastSeq: UInt32
         let firstTime: Int64
+        let lastTime: Int64
         let content: [UInt8]
         let keys: ExpiredKeys
     }
@@ -68,10 +69,10 @@ struct ExpiryTurn: Sendable {
         self.frozen = [frozen, row.frozenThrough].compactMap { $0 }.max() ?? frozen
         isLast = rows.count < Self.limit
         chunks = try rows.map { row throws(StorageFailure) in
-            let content = try row.bytes(4)
+            let content = try row.bytes(5)
             return OldChunk(
                 ring: try row.int64(0), firstSeq: try row.seq(1), lastSeq: try row.seq(2),
-                firstTime: try row.int64(3), content: content,
+                firstTime: try row.int64(3), lastTime: try row.int64(4), content: content,
                 keys: ExpiredKeys(of: try ChunkRows.samples(content)))
         }
     }
@@ -100,8 +101,11 @@ struct ExpiryTurn: Sendable {
             }
             writes += chunks.map { ChunkRows.drop($0.firstSeq, ring: $0.ring, device) }
             let first = (chunks.map(\.firstTime) + [row.expiredFirst].compactMap { $0 }).min()
+            let last = (chunks.map(\.lastTime) + [row.expiredLast].compactMap { $0 }).max()
             writes.append(
-                SQLCall(DeviceStatement.freeze, device.value, .int(frozen.days), .optional(first)))
+                SQLCall(
+                    DeviceStatement.freeze, device.value, .int(frozen.days), .optional(first),
+                    .optional(last)))
             return Decision(value: true, writes: writes)
         }
     }

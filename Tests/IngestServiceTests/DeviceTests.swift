@@ -37,6 +37,34 @@ import Testing
         }
     }
 
+    /// Devices are listed with them, so they are known without a look at the samples.
+    @Test func theFirstAndTheLastTimeFollowCorrections() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            func times() async throws -> [Int64?] {
+                let state: DeviceState = try await client.get("/v1/devices/d").read()
+                return [state.firstRecordedAt, state.lastRecordedAt].map {
+                    $0.map { $0.milliseconds / 1000 - march(1) }
+                }
+            }
+            func store(_ seq: UInt32, _ time: Int64, version: Int) async throws -> [Int64?] {
+                let new = sample(seq, .steps, at: march(1) + time, version: version)
+                _ = try await client.store(batch([new], device: "d"))
+                return try await times()
+            }
+            #expect(try await store(1, 500, version: 1) == [500, 500])
+            #expect(try await store(2, 400, version: 1) == [400, 500])
+            #expect(try await store(3, 600, version: 1) == [400, 600])
+            // Nothing that counts: a version that is known.
+            #expect(try await store(3, 900, version: 1) == [400, 600])
+            #expect(try await store(2, 700, version: 2) == [500, 700])
+            #expect(try await store(2, 100, version: 3) == [100, 600])
+            #expect(try await store(3, 550, version: 2) == [100, 550])
+            try server.change("DELETE FROM chunks")
+            #expect(try await times() == [100, 550])
+        }
+    }
+
     @Test func aLeaseIsOfOneGateway() async throws {
         try await TestServer.run { server in
             let (client, path) = (server.client(), "/v1/devices/d/lease")

@@ -38,6 +38,7 @@ import Testing
             let after = try await client.get("/v1/devices/d").read(DeviceState.self)
             #expect(after.rings == before.rings && after.counts == before.counts)
             #expect(after.firstRecordedAt == before.firstRecordedAt)
+            #expect(after.lastRecordedAt == before.lastRecordedAt)
             // And so is the day.
             let buckets = try await client.aggregates(query).buckets
             #expect(buckets.map(\.sum) == [11, 7])
@@ -54,6 +55,14 @@ import Testing
             #expect(try await client.samples("device_id=d").count == 1)
             #expect(try await client.aggregates(query).buckets.map(\.sum) == [11, 7])
             #expect(try await client.aggregates(query + "&tz=Asia/Tokyo").buckets.map(\.sum) == [11, 7])
+            // The latest of all is corrected: what has expired is later than what is left.
+            for (version, time) in [(1, now + 10 * Self.day), (2, now + 200)] {
+                var moved = steps(5, 1, at: time)
+                moved.version = version
+                _ = try await client.store(batch([moved], device: "d"))
+            }
+            let last = try await client.get("/v1/devices/d").read(DeviceState.self).lastRecordedAt
+            #expect(last == before.lastRecordedAt)
         }
     }
 

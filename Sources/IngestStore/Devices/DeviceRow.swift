@@ -15,8 +15,12 @@ struct DeviceRow: Equatable, Sendable {
     var touches: Int64
     /// Trends up to here are as they were: the samples may have expired.
     var frozenThrough: CivilDate?
-    /// The earliest time of a sample that has expired; milliseconds since 1970.
+    /// The earliest and the latest time of its samples; milliseconds since 1970. Some may have expired since.
+    var firstTime: Int64?
+    var lastTime: Int64?
+    /// The same of samples that have expired.
     var expiredFirst: Int64?
+    var expiredLast: Int64?
     /// JSON, as the gateway put it.
     var report: String?
     var leaseHolder: OpaqueID?
@@ -36,6 +40,16 @@ struct DeviceRow: Equatable, Sendable {
         report = try row.optionalText(10)
         leaseHolder = try row.optionalText(11).map { OpaqueID($0) }
         leaseExpires = try row.optionalInt64(12)
+        firstTime = try row.optionalInt64(13)
+        lastTime = try row.optionalInt64(14)
+        expiredLast = try row.optionalInt64(15)
+    }
+
+    /// From the first to the last time that any sample of it ever was recorded at, as far as is known.
+    var times: ClosedRange<Int64>? {
+        let known = [firstTime, lastTime, expiredFirst, expiredLast].compactMap { $0 }
+        guard let first = known.min(), let last = known.max() else { return nil }
+        return first...last
     }
 
     /// Two names with one number would mix up two people's samples: that must not happen, however unlikely it is.

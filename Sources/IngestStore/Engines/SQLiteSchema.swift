@@ -9,7 +9,9 @@ enum SQLiteSchema {
 
     /// The first version with chunks; before it there was a row for each sample.
     private static let first = 3
-    private static var later: [[UInt8]] { [PackageResources.sqlite_0004_sql] }
+    private static var later: [[UInt8]] {
+        [PackageResources.sqlite_0004_sql, PackageResources.sqlite_0005_sql]
+    }
 
     /// Brings a file up to this version; refuses one that is newer or not ours, and leaves it untouched.
     static func migrate(_ database: Database) throws {

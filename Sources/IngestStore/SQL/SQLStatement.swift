@@ -16,21 +16,29 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
     /// Nobody else changes anything of the device before the transaction ends.
     case lock = """
         SELECT account, name, max_version, least_offset_min, greatest_offset_min, persons, touched, touches,
-            frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms
+            frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms, first_ms, last_ms, expired_last_ms
         FROM devices WHERE device_id = $1 FOR UPDATE
         """
     case read = """
         SELECT account, name, max_version, least_offset_min, greatest_offset_min, persons, touched, touches,
-            frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms
+            frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms, first_ms, last_ms, expired_last_ms
         FROM devices WHERE device_id = $1
         """
     case noteBatch = """
         UPDATE devices SET max_version = $2, least_offset_min = $3, greatest_offset_min = $4, persons = $5, touched = $6,
-            touches = $7
+            touches = $7, first_ms = $8, last_ms = $9
         WHERE device_id = $1
         """
+    case findFirstTime = """
+        UPDATE devices SET first_ms = (SELECT min(first_ms) FROM chunks WHERE device_id = $1) WHERE device_id = $1
+        """
+    case findLastTime = """
+        UPDATE devices SET last_ms = (SELECT max(last_ms) FROM chunks WHERE device_id = $1) WHERE device_id = $1
+        """
     case noteTouched = "UPDATE devices SET touched = $2, touches = $3 WHERE device_id = $1"
-    case freeze = "UPDATE devices SET frozen_through = $2, expired_first_ms = $3 WHERE device_id = $1"
+    case freeze = """
+        UPDATE devices SET frozen_through = $2, expired_first_ms = $3, expired_last_ms = $4 WHERE device_id = $1
+        """
     case putReport = "UPDATE devices SET report = $2 WHERE device_id = $1"
     case putLease = "UPDATE devices SET lease_holder = $2, lease_expires_ms = $3 WHERE device_id = $1"
 
@@ -67,7 +75,6 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
             content = excluded.content
         """
     case dropChunk = "DELETE FROM chunks WHERE device_id = $1 AND ring = $2 AND first_seq = $3"
-    case timesOfChunks = "SELECT min(first_ms), max(last_ms) FROM chunks WHERE device_id = $1"
     case chunksBetween = """
         SELECT ring, content FROM chunks WHERE device_id = $1 AND last_ms >= $2 AND first_ms < $3 ORDER BY ring, first_seq
         """
@@ -82,7 +89,7 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
         WHERE device_id = $1 AND (ring, first_seq) > ($2, $3) ORDER BY ring, first_seq LIMIT $4
         """
     case oldChunks = """
-        SELECT ring, first_seq, last_seq, first_ms, content FROM chunks
+        SELECT ring, first_seq, last_seq, first_ms, last_ms, content FROM chunks
         WHERE device_id = $1 AND last_ms < $2 AND received_ms < $2 ORDER BY ring, first_seq LIMIT $3
         """
 
