@@ -91,7 +91,10 @@ let adapters: [Target] = [
             "CivilTime",
         ],
         resources: [
-            .embedInCode("Migrations/sqlite-0003.sql"), .embedInCode("Migrations/postgresql-0001.sql"),
+            .embedInCode("Migrations/sqlite-0003.sql"), .embedInCode("Migrations/sqlite-0004.sql"),
+            .embedInCode("Migrations/sqlite-0005.sql"),
+            .embedInCode("Migrations/postgresql-0001.sql"), .embedInCode("Migrations/postgresql-0002.sql"),
+            .embedInCode("Migrations/postgresql-0003.sql"),
         ],
         swiftSettings: settings),
     library(

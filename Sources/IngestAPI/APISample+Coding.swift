@@ -29,7 +29,7 @@ extension APISample: Encodable {
         switch person {
         case .unchanged: break
         case .cleared: try container.encodeNil(forKey: .person)
-        case .assigned(let person): try container.encode(person, forKey: .person)
+        case .assigned(let person): try container.encode(person.text, forKey: .person)
         }
     }
 }
@@ -103,6 +103,7 @@ extension APISample: Decodable {
             clockID: try required(.clockID, "an integer from 0 to 65535"),
             flags: try required(.flags, "an integer from 0 to 255"), timeBoundMilliseconds: bound,
             timeUncertain: uncertain ?? false,
-            person: wearer.map(PersonField.assigned) ?? (fields.contains(.person) ? .cleared : .unchanged))
+            person: wearer.map { .assigned(OpaqueID($0)) }
+                ?? (fields.contains(.person) ? .cleared : .unchanged))
     }
 }

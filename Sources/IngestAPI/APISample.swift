@@ -31,7 +31,7 @@ public enum APIProvenance: String, Codable, CaseIterable, Hashable, Sendable {
 public enum PersonField: Hashable, Sendable {
     case unchanged
     case cleared
-    case assigned(String)
+    case assigned(OpaqueID)
 }
 
 /// One sample of a batch. Key with the batch's device and ring: (device, ring, type, seq).

@@ -182,7 +182,7 @@ struct BatchReader {
         let name = String(decoding: text.bytes, as: UTF8.self)
         guard IngestAPI.isOpaqueID(name) else { throw Unusual() }
         lastPersonText = text
-        lastPerson = .assigned(name)
+        lastPerson = .assigned(OpaqueID(name))
         return lastPerson
     }
 

@@ -49,7 +49,7 @@ extension DatabaseStorage: TokenStorage {
     }
 
     public func token(digest: [UInt8]) async throws(StorageFailure) -> StoredToken? {
-        try await states.perform { session throws(StorageFailure) in
+        try await tokens.perform { session throws(StorageFailure) in
             try session.first(SQLCall(ServerStatement.token, .bytes(digest))).map {
                 row throws(StorageFailure) in
                 try StoredToken(row)

@@ -8,6 +8,8 @@ public final class DatabaseStorage: IngestStorage {
     let engine: any SQLEngine
     let now: @Sendable () -> APITime
     let writers: WritePool
+    /// Every request begins with its token: nothing else may keep these waiting.
+    let tokens: ReadPool
     let states: ReadPool
     private let pages: ReadPool
     private let trends: ReadPool
@@ -19,7 +21,7 @@ public final class DatabaseStorage: IngestStorage {
     /// What happens beside requests, and when. All may return early when their task is cancelled.
     struct Rests: Sendable {
         /// Before each burst of bringing trends up to date.
-        var trends: @Sendable () async -> Void = TrendWorker.standardRest
+        var trends: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
         /// Before all devices are looked through for the first time: a start has more urgent work.
         var start: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(30)) }
         /// After each device that is looked through.
@@ -46,6 +48,8 @@ public final class DatabaseStorage: IngestStorage {
         self.now = now
         try await BlockingWork.run { () throws(StorageFailure) in try engine.prepare() }
         writers = WritePool(engine)
+        // Small questions, most of them answered from memory before they come here.
+        tokens = ReadPool(engine, label: "ingest-tokens", count: 1)
         states = ReadPool(engine, label: "ingest-states")
         pages = ReadPool(engine, label: "ingest-pages")
         trends = ReadPool(engine, label: "ingest-trends")
@@ -59,7 +63,7 @@ public final class DatabaseStorage: IngestStorage {
     public func close() async {
         await housekeeping?.close()
         await worker?.close()
-        for reader in [states, pages, trends, rolls] { await reader.close() }
+        for reader in [tokens, states, pages, trends, rolls] { await reader.close() }
         await writers.close()
     }
 

@@ -44,6 +44,8 @@ struct ExpiryTurn: Sendable {
         let firstSeq: UInt32
         let lastSeq: UInt32
         let firstTime: Int64
+        let lastTime: Int64
+        let content: [UInt8]
         let keys: ExpiredKeys
     }
 
@@ -67,9 +69,11 @@ struct ExpiryTurn: Sendable {
         self.frozen = [frozen, row.frozenThrough].compactMap { $0 }.max() ?? frozen
         isLast = rows.count < Self.limit
         chunks = try rows.map { row throws(StorageFailure) in
-            OldChunk(
+            let content = try row.bytes(5)
+            return OldChunk(
                 ring: try row.int64(0), firstSeq: try row.seq(1), lastSeq: try row.seq(2),
-                firstTime: try row.int64(3), keys: ExpiredKeys(of: try ChunkRows.samples(try row.bytes(4))))
+                firstTime: try row.int64(3), lastTime: try row.int64(4), content: content,
+                keys: ExpiredKeys(of: try ChunkRows.samples(content)))
         }
     }
 
@@ -84,11 +88,10 @@ struct ExpiryTurn: Sendable {
             + chunks.map { SQLCall(DeviceStatement.chunk, device.value, .int($0.ring), .int($0.firstSeq)) }
         return WriteJob(device: device, reads: reads) { row, results throws(StorageFailure) in
             guard let row, row.touched == row.touched.after(frozen) else { return Decision(value: false) }
-            // A correction or a late sample may have come into a chunk: it is not old any more.
+            // A correction or a late sample may have come into a chunk: it is not old any more. A correction changes
+            // no key, and of a frozen day nothing is touched by it.
             for (chunk, result) in zip(chunks, results.dropFirst(rings.count)) {
-                guard let content = try result.rows.first?.bytes(0),
-                    ExpiredKeys(of: try ChunkRows.samples(content)) == chunk.keys
-                else { return Decision(value: false) }
+                guard try result.rows.first?.bytes(0) == chunk.content else { return Decision(value: false) }
             }
             var writes: [SQLCall] = []
             for (ring, found) in zip(rings, results) {
@@ -98,8 +101,11 @@ struct ExpiryTurn: Sendable {
             }
             writes += chunks.map { ChunkRows.drop($0.firstSeq, ring: $0.ring, device) }
             let first = (chunks.map(\.firstTime) + [row.expiredFirst].compactMap { $0 }).min()
+            let last = (chunks.map(\.lastTime) + [row.expiredLast].compactMap { $0 }).max()
             writes.append(
-                SQLCall(DeviceStatement.freeze, device.value, .int(frozen.days), .optional(first)))
+                SQLCall(
+                    DeviceStatement.freeze, device.value, .int(frozen.days), .optional(first),
+                    .optional(last)))
             return Decision(value: true, writes: writes)
         }
     }

@@ -18,7 +18,7 @@ public enum ChunkCoder {
         writer.byte(version)
         writer.varint(UInt64(samples.count))
         writer.varint(UInt64(persons.names.count))
-        for name in persons.names { writer.text(name) }
+        for name in persons.names { writer.text(name.text) }
         func column(_ field: (APISample) -> Int64) { ColumnCoder.write(samples.map(field), to: &writer) }
         column { Int64($0.type.code) }
         column { Int64($0.seq) }
@@ -54,7 +54,9 @@ public enum ChunkCoder {
         guard try reader.byte() == version else { throw DamagedChunk() }
         let count = try reader.count(atMost: mostSamples)
         var persons: [PersonField] = [.cleared]
-        for _ in 0..<(try reader.count(atMost: count)) { persons.append(.assigned(try reader.text())) }
+        for _ in 0..<(try reader.count(atMost: count)) {
+            persons.append(.assigned(OpaqueID(try reader.text())))
+        }
         let type = try ColumnCoder.read(count: count, from: &reader)
         let seq = try ColumnCoder.read(count: count, from: &reader)
         let value = try ColumnCoder.read(count: count, from: &reader)
@@ -92,7 +94,7 @@ public enum ChunkCoder {
 
 /// The persons of a chunk, each once. Index 0 = nobody.
 private struct PersonList {
-    private(set) var names: [String] = []
+    private(set) var names: [OpaqueID] = []
 
     mutating func index(of person: PersonField) -> Int64 {
         guard case .assigned(let name) = person else { return 0 }

@@ -1,11 +1,11 @@
 /// One field of many samples as bytes: the differences of neighbours, as runs of equal ones where that is shorter.
 ///
 /// Differences wrap around, so that any two integers have one.
-enum ColumnCoder {
+public enum ColumnCoder {
     private static let plain: UInt8 = 0
     private static let runs: UInt8 = 1
 
-    static func write(_ column: [Int64], to writer: inout ByteWriter) {
+    public static func write(_ column: [Int64], to writer: inout ByteWriter) {
         if lengthOfRuns(column) < lengthOfPlain(column) {
             writer.byte(runs)
             forEachRun(column) { difference, count in
@@ -22,7 +22,7 @@ enum ColumnCoder {
         }
     }
 
-    static func read(count: Int, from reader: inout ByteReader) throws(DamagedChunk) -> [Int64] {
+    public static func read(count: Int, from reader: inout ByteReader) throws(DamagedChunk) -> [Int64] {
         var column: [Int64] = []
         column.reserveCapacity(count)
         var last: Int64 = 0

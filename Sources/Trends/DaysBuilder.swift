@@ -44,13 +44,28 @@ struct DaysBuilder {
 
     /// Samples in order of time, of a type that is added up.
     mutating func add(_ samples: [PlacedSample]) {
-        for sample in samples {
-            note(sample)
-            days[sample.date, default: Day()].figures.add(value: sample.value)
-            inHour(of: sample.at, offsetMinutes: sample.offsetMinutes) { $0.figures.add(value: sample.value) }
-            guard type == .heartRate else { continue }
-            days[sample.date, default: Day()].samples.append(sample)
-            inHour(of: sample.at, offsetMinutes: sample.offsetMinutes) { $0.samples.append(sample) }
+        var rest = samples[...]
+        // Hour by hour: to look a day up for each sample takes longer than all the rest.
+        while let first = rest.first {
+            let offset = first.offsetMinutes
+            let local = first.at + Int64(offset) * 60_000
+            let end = first.at + millisecondsPerHour - floorDivide(local, millisecondsPerHour).remainder
+            let run = rest.prefix { $0.offsetMinutes == offset && $0.at < end }
+            rest = rest[run.endIndex...]
+            var figures = TrendFigures()
+            for sample in run { figures.add(value: sample.value) }
+            let keeps = type == .heartRate
+            func enter(_ day: inout Day) {
+                day.withoutOffset += run.count { !$0.knowsItsOffset }
+                day.figures.add(figures)
+                if keeps { day.samples += run }
+            }
+            enter(&days[first.date, default: Day()])
+            inHour(of: first.at, offsetMinutes: offset) {
+                $0.last = run.last?.at ?? $0.last
+                $0.figures.add(figures)
+                if keeps { $0.samples += run }
+            }
         }
     }
 

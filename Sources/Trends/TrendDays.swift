@@ -32,6 +32,9 @@ struct PlacedSample {
 
     /// Samples of one instant stay in the order in which they were given.
     static func inOrder(_ samples: [TrendSample], zone: ZoneRules?) -> [PlacedSample] {
+        guard zip(samples, samples.dropFirst()).contains(where: { $0.recordedAt > $1.recordedAt }) else {
+            return samples.map { PlacedSample($0, zone: zone) }
+        }
         let order = samples.indices.sorted {
             (samples[$0].recordedAt, $0) < (samples[$1].recordedAt, $1)
         }

@@ -16,6 +16,14 @@ public struct TrendFigures: Hashable, Sendable {
 
     public var isEmpty: Bool { count == 0 && stages.isZero }
 
+    /// Of other samples of the same type, without `resting` and stages.
+    mutating func add(_ other: TrendFigures) {
+        count += other.count
+        sum += other.sum
+        min = [min, other.min].compactMap { $0 }.min()
+        max = [max, other.max].compactMap { $0 }.max()
+    }
+
     mutating func add(value: Int) {
         count += 1
         sum += Int64(value)

@@ -13,8 +13,8 @@ extension Sample {
         let wearer: Wearer
         switch sample.person {
         case .unchanged, .cleared: wearer = .nobody
-        case .assigned(let text):
-            guard let person = PersonID(text) else { return nil }
+        case .assigned(let id):
+            guard let person = PersonID(id.text) else { return nil }
             wearer = .person(person)
         }
         self.init(

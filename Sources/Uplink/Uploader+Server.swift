@@ -67,7 +67,7 @@ extension Uploader {
                     wallTime: worker.wallTime)
             }
             for stored in page?.samples ?? [] {
-                guard case .assigned(let text) = stored.sample.person, let person = PersonID(text) else {
+                guard case .assigned(let id) = stored.sample.person, let person = PersonID(id.text) else {
                     continue
                 }
                 last[person] = Timestamp(milliseconds: stored.sample.recordedAt.milliseconds)

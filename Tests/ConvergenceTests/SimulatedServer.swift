@@ -43,7 +43,8 @@ final class SimulatedServer: UploadTransport, @unchecked Sendable {
         let longRest: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(86_400)) }
         return try await DatabaseStorage(
             SQLiteEngine(path: directory.path + "/ingest.db"), now: { APITime(milliseconds: 0) },
-            rests: DatabaseStorage.Rests(trends: longRest, start: longRest, device: longRest, round: longRest)
+            rests: DatabaseStorage.Rests(
+                trends: { _ in await longRest() }, start: longRest, device: longRest, round: longRest)
         )
     }
 
@@ -124,7 +125,7 @@ final class SimulatedServer: UploadTransport, @unchecked Sendable {
             for stored in page.samples {
                 let sample = stored.sample
                 var person: String?
-                if case .assigned(let id) = sample.person { person = id }
+                if case .assigned(let id) = sample.person { person = id.text }
                 rows[RowKey(ring: stored.ring, type: sample.type.rawValue, seq: sample.seq)] = Row(
                     value: sample.value, bandTime: sample.bandTimeMilliseconds, clockID: sample.clockID,
                     flags: sample.flags, recordedAt: sample.recordedAt.milliseconds,

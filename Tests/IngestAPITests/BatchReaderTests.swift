@@ -158,6 +158,6 @@ extension APISample {
             timeUncertain: one(true, false),
             person: one(
                 .unchanged, .cleared, .assigned("person"),
-                .assigned("p \(UInt8.random(in: 0...9, using: &random))")))
+                .assigned(OpaqueID("p \(UInt8.random(in: 0...9, using: &random))"))))
     }
 }

@@ -6,6 +6,80 @@ import Testing
 @testable import IngestService
 
 @Suite struct DeviceTests {
+    /// "é" as one scalar and as two: equal as Swift compares strings, two ids to a database and to a gateway.
+    @Test func idsThatReadTheSameAreTwo() async throws {
+        try await TestServer.run { server in
+            let (client, one, two) = (server.client(), "\u{e9}", "e\u{301}")
+            let samples = [one, two, one].enumerated().map { number, person in
+                sample(
+                    UInt32(number + 1), .steps, value: number + 1, at: march(1),
+                    person: .assigned(OpaqueID(person)), offset: 0)
+            }
+            _ = try await client.store(batch(samples, device: "d"))
+            for settled in [false, true] {
+                if settled { try await server.settle() }
+                for (query, sum) in [("%C3%A9", 4), ("e%CC%81", 2)] {
+                    let person = "person=\(query)"
+                    #expect(try await client.samples(person).map(\.sample.value).reduce(0, +) == sum)
+                    let trend = try await client.aggregates(
+                        "\(person)&type=steps&from=2026-03-01&to=2026-03-01")
+                    #expect(trend.buckets.map(\.sum) == [sum])
+                }
+            }
+            let listed = try await client.get("/v1/persons").read(PersonList.self).persons
+            #expect(listed.map { Array($0.person.utf8) } == [Array(two.utf8), Array(one.utf8)])
+            #expect(listed.map(\.devices) == [["d"], ["d"]])
+            // A correction from one to the other is one.
+            var corrected = samples[0]
+            corrected.version = 2
+            corrected.person = .assigned(OpaqueID(two))
+            #expect(try await client.store(batch([corrected], device: "d")).corrected == 1)
+            #expect(try await client.samples("person=e%CC%81").count == 2)
+        }
+    }
+
+    /// Devices are listed with them, so they are known without a look at the samples.
+    @Test func theFirstAndTheLastTimeFollowCorrections() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            func times() async throws -> [Int64?] {
+                let state: DeviceState = try await client.get("/v1/devices/d").read()
+                return [state.firstRecordedAt, state.lastRecordedAt].map {
+                    $0.map { $0.milliseconds / 1000 - march(1) }
+                }
+            }
+            func store(_ seq: UInt32, _ time: Int64, version: Int) async throws -> [Int64?] {
+                let new = sample(seq, .steps, at: march(1) + time, version: version)
+                _ = try await client.store(batch([new], device: "d"))
+                return try await times()
+            }
+            #expect(try await store(1, 500, version: 1) == [500, 500])
+            #expect(try await store(2, 400, version: 1) == [400, 500])
+            #expect(try await store(3, 600, version: 1) == [400, 600])
+            // Nothing that counts: a version that is known.
+            #expect(try await store(3, 900, version: 1) == [400, 600])
+            #expect(try await store(2, 700, version: 2) == [500, 700])
+            #expect(try await store(2, 100, version: 3) == [100, 600])
+            #expect(try await store(3, 550, version: 2) == [100, 550])
+            try server.change("DELETE FROM chunks")
+            #expect(try await times() == [100, 550])
+        }
+    }
+
+    @Test func aLeaseIsOfOneGateway() async throws {
+        try await TestServer.run { server in
+            let (client, path) = (server.client(), "/v1/devices/d/lease")
+            func ask(_ gateway: String) async throws -> Int {
+                try await client.put(path, "{\"gateway_id\":\"\(gateway)\",\"ttl_s\":60}").status
+            }
+            #expect(try await ask("\u{e9}") == 200)
+            #expect(try await ask("e\u{301}") == 409)
+            _ = try await client.send(.delete, path + "?gateway_id=e%CC%81")
+            #expect(try await ask("e\u{301}") == 409)
+            #expect(try await ask("\u{e9}") == 200)
+        }
+    }
+
     @Test func aDeviceShowsItsRingsCountsTimesAndVersions() async throws {
         try await TestServer.run { server in
             let client = server.client()

@@ -1,3 +1,4 @@
+import CivilTime
 import Foundation
 import IngestAPI
 import SQLite
@@ -95,6 +96,82 @@ import Testing
         let database = try Database(path: path, access: .readOnly)
         let tables = try database.all("SELECT name FROM sqlite_schema WHERE name LIKE 'old_%'") { $0.text(0) }
         #expect(tables.isEmpty)
+    }
+
+    /// Before days of a device were packed into a row: a text for each type and wearer.
+    private func makeWithTexts(_ engine: any SQLEngine, _ statements: [String]) throws {
+        if let engine = engine as? SQLiteEngine {
+            let database = try Database(path: engine.path)
+            try database.execute(String(decoding: PackageResources.sqlite_0003_sql, as: UTF8.self))
+            for statement in statements { try database.execute(statement) }
+            return try database.execute(
+                "PRAGMA user_version = 3; PRAGMA application_id = \(SQLiteSchema.applicationID)")
+        }
+        let schema = String(decoding: PackageResources.postgresql_0001_sql, as: UTF8.self)
+            .components(separatedBy: ";\n").filter { !$0.isEmpty }
+        let version = [
+            "CREATE TABLE bandferry_schema (version BIGINT NOT NULL)",
+            "INSERT INTO bandferry_schema VALUES (1)",
+        ]
+        let session = try engine.connect(toWrite: true)
+        defer { session.close() }
+        _ = try session.beginWriting([])
+        for text in schema + version + statements {
+            _ = try session.run([SQLCall(TestStatement(text: text))])
+        }
+        try session.commit([])
+    }
+
+    @Test func daysThatWereStoredAsTextStay() async throws {
+        let directory = TemporaryDirectory()
+        let engine = try TestEngine.make(directory)
+        let id = DeviceKey(account: "a", name: "d").id.map {
+            String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
+        }
+        let device = TestEngine.bytes(id.joined())
+        let frozen = CivilDate(year: 2026, month: 10, day: 27)
+        let beats = "1 0 10 645 60 69 645 10 10 330 1793075400000 1793075940000 10 645 60 69 645 10"
+        let oxygen = "1 0 1 970 970 970 - - 10 330 1793161800000 1793161800000 1 970 970 970 - -"
+        let days = [
+            ("''", 1, frozen.days, beats), ("'p'", 1, frozen.days, beats), ("''", 3, frozen.days + 1, oxygen),
+            ("''", 2, frozen.days + 1, oxygen),
+        ]
+        try makeWithTexts(
+            engine,
+            [
+                "INSERT INTO devices (device_id, account, name, persons, frozen_through, expired_first_ms) VALUES "
+                    + "(\(device), 'a', 'd', 'p', \(frozen.days), 1793075400000)",
+                "INSERT INTO account_devices VALUES ('a', 'd', \(device))",
+                "INSERT INTO person_devices VALUES ('a', 'p', 'd', \(device))",
+            ]
+                + days.map { person, type, day, text in
+                    "INSERT INTO trend_days VALUES (\(device), \(person), \(type), \(day), 0, '\(text)')"
+                })
+        let server = try await TestServer(directory: directory)
+        let client = server.client()
+        for settled in [false, true] {
+            for subject in ["device_id=d", "person=p"] {
+                let query = "\(subject)&type=heart_rate&from=2026-10-27&to=2026-10-27"
+                let buckets = try await client.aggregates(query).buckets
+                #expect(buckets.map(\.min) == [60] && buckets.map(\.max) == [69])
+                #expect(buckets.map(\.isFrozen) == [true])
+            }
+            let next = "from=2026-10-28&to=2026-10-28"
+            let oxygen = try await client.aggregates("device_id=d&type=spo2&\(next)").buckets
+            #expect(oxygen.map(\.max) == [970])
+            let steps = try await client.aggregates("device_id=d&type=steps&\(next)").buckets
+            #expect(steps.map(\.sum) == [settled ? 5 : 970])
+            guard !settled else { break }
+            // What is not frozen becomes packed with the next sample, and keeps what that does not touch.
+            let late = sample(1, .steps, value: 5, at: 1_793_161_800, offset: 330)
+            _ = try await client.store(batch([late], device: "d"))
+            try await server.settle()
+        }
+        #expect(try server.count("trend_days") == 2)
+        let state = try await client.get("/v1/devices/d").read(DeviceState.self)
+        #expect(state.firstRecordedAt == APITime(milliseconds: 1_793_075_400_000))
+        #expect(state.lastRecordedAt == APITime(milliseconds: 1_793_161_800_000))
+        await server.server.stop(within: .seconds(1))
     }
 
     @Test func aMigrationThatFailsLeavesTheOldStore() throws {

@@ -38,6 +38,7 @@ import Testing
             let after = try await client.get("/v1/devices/d").read(DeviceState.self)
             #expect(after.rings == before.rings && after.counts == before.counts)
             #expect(after.firstRecordedAt == before.firstRecordedAt)
+            #expect(after.lastRecordedAt == before.lastRecordedAt)
             // And so is the day.
             let buckets = try await client.aggregates(query).buckets
             #expect(buckets.map(\.sum) == [11, 7])
@@ -54,6 +55,14 @@ import Testing
             #expect(try await client.samples("device_id=d").count == 1)
             #expect(try await client.aggregates(query).buckets.map(\.sum) == [11, 7])
             #expect(try await client.aggregates(query + "&tz=Asia/Tokyo").buckets.map(\.sum) == [11, 7])
+            // The latest of all is corrected: what has expired is later than what is left.
+            for (version, time) in [(1, now + 10 * Self.day), (2, now + 200)] {
+                var moved = steps(5, 1, at: time)
+                moved.version = version
+                _ = try await client.store(batch([moved], device: "d"))
+            }
+            let last = try await client.get("/v1/devices/d").read(DeviceState.self).lastRecordedAt
+            #expect(last == before.lastRecordedAt)
         }
     }
 
@@ -70,6 +79,31 @@ import Testing
             server.clock.advance(seconds: 6 * Self.day)
             try await server.storage.tidy(Self.retention)
             #expect(try server.count("samples") == 0)
+        }
+    }
+
+    @Test func whatIsCorrectedWhileItExpiresStays() async throws {
+        try await TestServer.run { server in
+            let (client, now) = (server.client(), Self.start(server))
+            // A day that is frozen already, so that a correction touches nothing.
+            _ = try await client.store(batch([steps(1, 5, at: now)], device: "d"))
+            server.clock.advance(seconds: 96 * Self.day)
+            try await server.storage.tidy(Self.retention)
+            #expect(try server.count("samples") == 0)
+            _ = try await client.store(batch([steps(9, 5, at: now)], device: "d"))
+            server.clock.advance(seconds: 96 * Self.day)
+            let clock = server.clock.now
+            let turn = try await server.storage.states.perform { session throws(StorageFailure) in
+                try ExpiryTurn(
+                    DeviceKey(account: "a", name: "d"), Self.retention, now: clock, in: session)
+            }
+            let job = try #require(turn).job
+            var corrected = steps(9, 5, at: now)
+            corrected.version = 2
+            corrected.person = .assigned("p")
+            #expect(try await client.store(batch([corrected], device: "d")).corrected == 1)
+            #expect(try await server.storage.writers.perform(job) == false)
+            #expect(try await client.samples("device_id=d").map(\.sample) == [corrected])
         }
     }
 

@@ -8,6 +8,9 @@ import PostgreSQLTestSupport
 enum TestEngine {
     static let isPostgreSQL = ProcessInfo.processInfo.environment["BANDFERRY_TEST_STORE"] == "postgresql"
 
+    /// Bytes in SQL, from hex digits.
+    static func bytes(_ hex: String) -> String { isPostgreSQL ? "'\\x\(hex)'" : "x'\(hex)'" }
+
     static func make(_ directory: TemporaryDirectory) throws -> any SQLEngine {
         guard isPostgreSQL else { return SQLiteEngine(path: directory.path + "/ingest.sqlite") }
         // The same directory is the same database.
@@ -24,7 +27,7 @@ enum TestEngine {
 extension DatabaseStorage.Rests {
     /// Nothing happens beside requests.
     static let untilClosed = Self(
-        trends: untilCancelled, start: untilCancelled, device: {}, round: untilCancelled,
+        trends: { _ in await untilCancelled() }, start: untilCancelled, device: {}, round: untilCancelled,
         failure: untilCancelled)
 
     /// Returns when its task is cancelled.

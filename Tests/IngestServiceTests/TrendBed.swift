@@ -55,18 +55,9 @@ extension TestServer {
         try await read { session, devices throws(StorageFailure) in
             var days: [String] = []
             for device in devices {
-                guard let row = try DeviceRow.read(device, in: session) else { continue }
-                for person in [""] + row.persons.sorted() {
-                    for type in APISampleType.allCases {
-                        let call = SQLCall(
-                            DeviceStatement.trendDays, device.value, .text(person), .int(type.code),
-                            .int(-100_000),
-                            .int(100_000))
-                        days += try session.rows(call).map { row throws(StorageFailure) in
-                            "\(device.name) \(person) \(type.rawValue) \(try row.int(0)) \(try row.int(1)) \(try row.text(2))"
-                        }.sorted()
-                    }
-                }
+                let all = CivilDate(days: -100_000)...CivilDate(days: 100_000)
+                days += try TrendTable(device: device).contents(all, in: session)
+                    .map { "\(device.name) \($0.key) \($0.value)" }.sorted()
             }
             return days
         }

@@ -1,3 +1,4 @@
+import CivilTime
 import IngestAPI
 import SQLite
 import Testing
@@ -96,16 +97,83 @@ import Testing
             let client = server.client()
             _ = try await client.store(batch([steps(1, 5, 1), steps(2, 6, 3)], device: "d"))
             try await server.settle()
-            try server.change("UPDATE trend_days SET content = '99 0 1'")
+            try server.change("UPDATE trend_days SET content = \(TestEngine.bytes("63"))")
             #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [5, 0, 6])
         }
+    }
+
+    /// It holds other types and wearers, which are not touched.
+    @Test func aStoredDayThatCannotBeReadIsStoredAnewAsAWhole() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            let beat = sample(9, value: 60, at: march(1, 12), person: .assigned("p"), offset: 0)
+            _ = try await client.store(batch([steps(1, 5, 1), beat], device: "d"))
+            try await server.settle()
+            try server.change("UPDATE trend_days SET content = \(TestEngine.bytes("63"))")
+            _ = try await client.store(batch([steps(2, 6, 1)], device: "d"))
+            try await server.settle()
+            try server.change("DELETE FROM chunks")
+            #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [11, 0, 0])
+            for subject in ["device_id=d", "person=p"] {
+                let query = "\(subject)&type=heart_rate&from=2026-03-01&to=2026-03-01"
+                #expect(try await client.aggregates(query).buckets.map(\.min) == [60])
+            }
+        }
+    }
+
+    /// A newer version may have written it, and the samples may be gone.
+    @Test func aFrozenDayThatCannotBeReadIsLeftAsItIs() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            let samples = ["p", "q", "r"].enumerated().map { number, person in
+                sample(
+                    UInt32(number + 1), .steps, value: 5, at: march(1 + number % 2, 12),
+                    person: .assigned(OpaqueID(person)), offset: 0)
+            }
+            _ = try await client.store(batch(samples, device: "d"))
+            try await server.settle()
+            let first = CivilDate(year: 2026, month: 3, day: 1)
+            try server.change("UPDATE devices SET frozen_through = \(first.days)")
+            try server.change("UPDATE trend_days SET content = \(TestEngine.bytes("63"))")
+            _ = try await client.store(batch([steps(9, 6, 2)], device: "d"))
+            try await server.settle()
+            let stored = try await server.storedDays()
+            #expect(stored.count == 2 && stored.first == "d 2026-03-01 [99]")
+            #expect(try await client.aggregates(Self.query).buckets.map(\.sum) == [0, 11, 0])
+        }
+    }
+
+    /// A commit of each type would cost more than all the rest.
+    @Test func touchedDevicesAndTypesAreStoredTogether() async throws {
+        try await TestServer.run { server in
+            let devices = (1...20).map { DeviceKey(account: "a", name: "d\($0)") }
+            for device in devices {
+                let samples = APISampleType.allCases.enumerated().map { number, type in
+                    sample(UInt32(number + 1), type, value: 1, at: march(1, 12), offset: 0)
+                }
+                _ = try await server.client().store(batch(samples, device: device.name))
+            }
+            #expect(try await server.touched().count == 80)
+            let before = await server.storage.writers.commits
+            await server.storage.roller.roll(devices)
+            #expect(try await server.touched().isEmpty)
+            // How many join depends on when they come; at worst each device is alone.
+            #expect(await server.storage.writers.commits - before <= 20)
+            #expect(try server.count("trend_days") == 20)
+        }
+    }
+
+    @Test func whereManyDevicesWaitItRestsLess() {
+        #expect(TrendWorker.rest(waiting: 0) == .milliseconds(750))
+        #expect(TrendWorker.rest(waiting: 500) == .milliseconds(500))
+        #expect(TrendWorker.rest(waiting: 1_000_000) == .milliseconds(250))
     }
 
     @Test(.timeLimit(.minutes(5))) func theWorkerWorksAfterACommitAndRestsBefore() async throws {
         let (rests, resting) = AsyncStream.makeStream(of: Void.self)
         let (gate, goOn) = AsyncStream.makeStream(of: Void.self)
         var plan = DatabaseStorage.Rests.untilClosed
-        plan.trends = {
+        plan.trends = { _ in
             resting.yield()
             for await _ in gate { return }
         }

@@ -15,6 +15,21 @@ struct ChunkCoderTests {
         }
     }
 
+    /// "é" as one scalar and as two: a database would tell them apart.
+    @Test func personsThatReadTheSameStayTwo() throws {
+        var random = Seeded(1)
+        var samples = (1...4).map { APISample.random(seq: $0, using: &random) }
+        for index in samples.indices {
+            samples[index].person = .assigned(index % 2 == 0 ? "\u{e9}" : "e\u{301}")
+        }
+        let decoded = try ChunkCoder.decode(ChunkCoder.encode(samples))
+        let bytes = decoded.map { sample -> Int in
+            if case .assigned(let person) = sample.person { person.text.utf8.count } else { 0 }
+        }
+        #expect(bytes.sorted() == [2, 2, 3, 3])
+        #expect(Set(decoded) == Set(samples))
+    }
+
     @Test func damageIsAnErrorAndNeverATrap() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = Seeded(seed)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Uploads a second that bandferry-ingest takes, on PostgreSQL and on SQLite, beside the floor of a bare libpq loop.
 
-    ingest.py [--bin DIR] [--seconds N] [--rounds N] [--stored N] [--devices N] [--layouts]
+    ingest.py [--bin DIR] [--seconds N] [--rounds N] [--stored N] [--devices N] [--trends] [--layouts]
 
 One upload is 300 new samples of one of many devices, gzip over a kept connection, answered when it is durable. Load,
 server and database share this machine. The floor stores the same samples as a row each, without any server before it.
 All parties take short rounds in turn, each on a database made anew but for the one with `--stored` samples in it, so
 that what else the machine does hits all of them. Then 280 uploads a second, which is a million wearers once an hour.
 
-`--layouts` measures instead what the layout of the tables was chosen by. Nothing is asserted here.
+`--trends` measures how fast stored trends follow, and how large they are. `--layouts` measures instead what the layout of the tables was chosen by. Nothing is asserted here.
 """
 
 import argparse
@@ -203,6 +203,7 @@ def main():
     parser.add_argument("--stored", type=int, default=10_000_000)
     parser.add_argument("--devices", type=int, default=20_000)
     parser.add_argument("--layouts", action="store_true")
+    parser.add_argument("--trends", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bandferry-bench.") as directory, \
             PostgreSQL(settings=SETTINGS) as postgresql:
@@ -214,6 +215,8 @@ def main():
         postgresql.database("floor")
         if options.layouts:
             return layouts(machine)
+        if options.trends:
+            return trends(machine)
         figures, empty, full = sustained(machine)
         report(machine, figures, empty, full)
 
@@ -240,6 +243,32 @@ def report(machine, figures, empty, full):
         samples = store.uploads * SAMPLES
         print(f"{store.label}: {sum(sizes.values()) / samples:.2f} bytes a sample in {samples / 1e6:,.1f} million (asked: at most 24); "
               + ", ".join(f"{name} {size / samples:.2f}" for name, size in sizes.items()), flush=True)
+
+
+def trends(machine):
+    """Devices a second whose stored trends are brought up to date, and what a day of a device takes."""
+    # So many uploads are some two days and a half of a device.
+    options, uploads = machine.options, 24
+    options.devices = 2000
+    for kind in (PostgreSQLStore, SQLiteStore):
+        store = machine.new_store(kind, options.devices * uploads * SAMPLES)
+        rates = []
+
+        def caught_up():
+            begin, before = time.monotonic(), store.touched()
+            store.wait_for_trends()
+            rates.append(before / (time.monotonic() - begin))
+
+        for _ in range(options.rounds):
+            machine.run_load(store, "--uploads", options.devices, afterwards=caught_up)
+        size, days = store.days()
+        steady = []
+        load = machine.run_load(store, "--seconds", 4 * options.seconds, "--rate", RATE,
+                                afterwards=lambda: steady.append(store.touched()))
+        print(f"{store.label}: trends of {statistics.median(rates):,.0f} devices/s brought up to date with nothing else to do; at {RATE} "
+              f"uploads/s {steady[0]:,} devices behind after {4 * options.seconds:.0f} s, "
+              f"{sum(load.processor.values()) * RATE / 1e6:.2f} processors busy, p99 {load.values['p99']:.1f} ms; "
+              f"{size / days:,.0f} bytes a day of a device", flush=True)
 
 
 def layouts(machine):

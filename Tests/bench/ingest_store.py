@@ -14,6 +14,8 @@ ACCOUNT = "account"
 # Of ingest_load.c.
 NAME_DIGITS = 12
 RING_FACTOR = 7919
+# Columns that say which device it is; the others are as those of the device that is copied.
+KEYS = ("device_id", "account", "name")
 
 
 class Store:
@@ -24,6 +26,10 @@ class Store:
     def __init__(self, machine):
         self.machine = machine
         self.next = self.uploads = 0
+
+    def wait_for_trends(self):
+        while self.touched():
+            time.sleep(0.2)
 
     def make(self, devices, uploads):
         """Tables, and devices that have so many uploads each."""
@@ -52,12 +58,18 @@ class PostgreSQLStore(Store):
     def close(self):
         self.machine.postgresql.query("postgres", f'DROP DATABASE "{self.name}" WITH (FORCE)')
 
-    def wait_for_trends(self):
-        while self.query("SELECT count(*) FROM devices WHERE touched <> ''") != [["0"]]:
-            time.sleep(0.5)
+    def touched(self):
+        return int(self.query("SELECT count(*) FROM devices WHERE touched <> ''")[0][0])
+
+    def days(self):
+        """Bytes of stored trends, and the days of devices that they are of."""
+        self.query("VACUUM FULL trend_days")
+        return tuple(map(int, self.query("SELECT pg_total_relation_size('trend_days'), (SELECT count(*) FROM "
+                                         "(SELECT DISTINCT device_id, day FROM trend_days) AS days)")[0]))
 
     def copy(self, devices, templates):
         number = f"n.number % {LIVES}" if templates else "NULL"
+        known, days = self.columns("devices"), self.columns("trend_days")
         self.query(f"""
             SET synchronous_commit = off;
             CREATE TEMPORARY TABLE copies AS
@@ -71,20 +83,23 @@ class PostgreSQLStore(Store):
                 FROM copies n LEFT JOIN copies t ON t.number = {number} WHERE n.number >= {templates};
             ANALYZE pairs;
             INSERT INTO account_devices SELECT '{ACCOUNT}', name, id FROM pairs;
-            INSERT INTO devices (device_id, account, name, max_version, least_offset_min, greatest_offset_min, persons, touches)
-                SELECT id, '{ACCOUNT}', p.name, coalesce(d.max_version, 0), coalesce(d.least_offset_min, 0),
-                    coalesce(d.greatest_offset_min, 0), coalesce(d.persons, ''), coalesce(d.touches, 0)
-                FROM pairs p LEFT JOIN devices d ON d.device_id = p.of_id;
+            INSERT INTO devices (device_id, account, name) SELECT id, '{ACCOUNT}', name FROM pairs WHERE of_id IS NULL;
+            INSERT INTO devices (device_id, account, name, {known})
+                SELECT id, '{ACCOUNT}', p.name, {known} FROM pairs p JOIN devices d ON d.device_id = p.of_id;
             INSERT INTO person_devices SELECT d.account, d.person, p.name, p.id
                 FROM pairs p JOIN person_devices d ON d.device_id = p.of_id;
             INSERT INTO rings SELECT p.id, p.ring, r.complete_through, r.first_seen_ms, r.types
                 FROM pairs p JOIN rings r ON r.device_id = p.of_id;
             INSERT INTO chunks SELECT p.id, p.ring, c.first_seq, c.last_seq, c.samples, c.first_ms, c.last_ms, c.received_ms,
                     c.content FROM pairs p JOIN chunks c ON c.device_id = p.of_id;
-            INSERT INTO trend_days SELECT p.id, t.person, t.type, t.day, t.floating, t.content
-                FROM pairs p JOIN trend_days t ON t.device_id = p.of_id;
+            INSERT INTO trend_days (device_id, {days})
+                SELECT p.id, {days} FROM pairs p JOIN trend_days t ON t.device_id = p.of_id;
             """)
         self.query("VACUUM ANALYZE")
+
+    def columns(self, table):
+        rows = self.query(f"SELECT column_name FROM information_schema.columns WHERE table_name = '{table}'")
+        return ", ".join(name for name, in rows if name not in KEYS)
 
     def sizes(self):
         """Bytes of each table with its indexes, the largest first; small ones together."""
@@ -108,17 +123,29 @@ class SQLiteStore(Store):
         for suffix in ("", "-wal", "-shm"):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
-    def wait_for_trends(self):
+    def ask(self, sql):
         database = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
-        while database.execute("SELECT count(*) FROM devices WHERE touched <> ''").fetchone()[0]:
-            time.sleep(0.5)
-        database.close()
+        try:
+            return database.execute(sql).fetchone()
+        finally:
+            database.close()
+
+    def touched(self):
+        return self.ask("SELECT count(*) FROM devices WHERE touched <> ''")[0]
+
+    def days(self):
+        """Bytes of stored trends, and the days of devices that they are of."""
+        return (self.ask("SELECT sum(pgsize) FROM dbstat WHERE name IN ('trend_days', 'sqlite_autoindex_trend_days_1')")[0],
+                self.ask("SELECT count(*) FROM (SELECT DISTINCT device_id, day FROM trend_days)")[0])
 
     def copy(self, devices, templates):
         database = sqlite3.connect(self.path, isolation_level=None)
         # What is lost at a power cut is not what is measured.
         database.execute("PRAGMA synchronous = OFF")
         database.execute("PRAGMA cache_size = -1000000")
+        known, days = (
+            ", ".join(name for _, name, *_ in database.execute(f"PRAGMA table_info({table})") if name not in KEYS)
+            for table in ("devices", "trend_days"))
         database.execute("BEGIN")
         for number in range(templates, devices):
             name = f"band_{number:0{NAME_DIGITS}X}"
@@ -128,19 +155,14 @@ class SQLiteStore(Store):
             if not templates:
                 database.execute("INSERT INTO devices (device_id, account, name) VALUES (?, ?, ?)", (key, ACCOUNT, name))
                 continue
-            database.execute(
-                """
-                INSERT INTO devices (device_id, account, name, max_version, least_offset_min, greatest_offset_min, persons,
-                    touches) SELECT ?, account, ?, max_version, least_offset_min, greatest_offset_min, persons, touches
-                FROM devices WHERE device_id = ?
-                """, (key, name, of))
+            database.execute(f"INSERT INTO devices (device_id, account, name, {known}) SELECT ?, account, ?, {known} "
+                             "FROM devices WHERE device_id = ?", (key, name, of))
             for table, columns in [
                     ("rings", "complete_through, first_seen_ms, types"),
                     ("chunks", "first_seq, last_seq, samples, first_ms, last_ms, received_ms, content")]:
                 database.execute(f"INSERT INTO {table} (device_id, ring, {columns}) SELECT ?, ?, {columns} FROM {table} "
                                  "WHERE device_id = ?", (key, ring, of))
-            columns = "person, type, day, floating, content"
-            database.execute(f"INSERT INTO trend_days (device_id, {columns}) SELECT ?, {columns} FROM trend_days "
+            database.execute(f"INSERT INTO trend_days (device_id, {days}) SELECT ?, {days} FROM trend_days "
                              "WHERE device_id = ?", (key, of))
             database.execute("INSERT INTO person_devices SELECT account, person, ?, ? FROM person_devices WHERE name = ? AND "
                              "account = ?", (name, key, f"band_{number % LIVES:0{NAME_DIGITS}X}", ACCOUNT))

@@ -15,7 +15,7 @@ enum DeviceJobs {
         LeaseDecision
     > {
         WriteJob(device: device, makesDevice: true) { row, _ in
-            if let current = row?.lease(at: now), current.holder != request.gatewayID {
+            if let current = row?.lease(at: now), row?.leaseHolder != OpaqueID(request.gatewayID) {
                 return Decision(value: .held(current))
             }
             let seconds = min(request.ttlSeconds, Lease.longestSeconds)
@@ -34,7 +34,9 @@ enum DeviceJobs {
     static func releaseLease(gateway: String, _ device: DeviceKey, now: APITime) -> WriteJob<LeaseAnswer?> {
         WriteJob(device: device) { row, _ in
             guard let row else { return Decision(value: nil) }
-            if let current = row.lease(at: now), current.holder != gateway { return Decision(value: current) }
+            if let current = row.lease(at: now), row.leaseHolder != OpaqueID(gateway) {
+                return Decision(value: current)
+            }
             return Decision(
                 value: LeaseAnswer(holder: nil, expiresAt: nil),
                 writes: [SQLCall(DeviceStatement.putLease, device.value, .null, .null)])
@@ -54,7 +56,7 @@ extension DeviceRow {
         guard let holder = leaseHolder, let expires = leaseExpires, expires > now.milliseconds else {
             return nil
         }
-        return LeaseAnswer(holder: holder, expiresAt: APITime(milliseconds: expires))
+        return LeaseAnswer(holder: holder.text, expiresAt: APITime(milliseconds: expires))
     }
 }
 

@@ -17,19 +17,14 @@ struct DeviceReads {
 
     func state(_ key: DeviceKey) throws(StorageFailure) -> DeviceState? {
         guard let device = try DeviceRow.read(key, in: session) else { return nil }
-        let results = try session.run([
-            SQLCall(DeviceStatement.rings, key.value), SQLCall(DeviceStatement.timesOfChunks, key.value),
-        ])
-        let rings = try results[0].rows.map { row throws(StorageFailure) in try RingLedger(row) }
+        let rings = try session.rows(SQLCall(DeviceStatement.rings, key.value))
+            .map { row throws(StorageFailure) in try RingLedger(row) }
         var counts: [String: Int] = [:]
         for (type, keys) in rings.flatMap(\.keys) { counts[type.rawValue, default: 0] += keys.count }
-        let times = results[1].rows.first
-        let first = [try times?.optionalInt64(0), device.expiredFirst].compactMap { $0 }.min()
-        let last = try times?.optionalInt64(1) ?? device.expiredFirst
         return DeviceState(
             deviceID: key.name, rings: rings.map(\.state), maxVersion: device.maxVersion,
-            firstRecordedAt: first.map(APITime.init(milliseconds:)),
-            lastRecordedAt: last.map(APITime.init(milliseconds:)), counts: counts,
+            firstRecordedAt: (device.times?.lowerBound).map(APITime.init(milliseconds:)),
+            lastRecordedAt: (device.times?.upperBound).map(APITime.init(milliseconds:)), counts: counts,
             status: try device.report.map { text throws(StorageFailure) in try JSONColumn.value(text) })
     }
 

@@ -1,4 +1,5 @@
 import CivilTime
+import IngestAPI
 
 /// What is known of a device beside its rings, samples and gaps.
 struct DeviceRow: Equatable, Sendable {
@@ -8,17 +9,21 @@ struct DeviceRow: Equatable, Sendable {
     /// Offsets that its samples ever had, and 0: they bound the instants of a civil day.
     var offsets: ClosedRange<Int>
     /// Whoever ever wore it.
-    var persons: [String]
+    var persons: [OpaqueID]
     var touched: TouchedDays
     /// Rises with each change of `touched`.
     var touches: Int64
     /// Trends up to here are as they were: the samples may have expired.
     var frozenThrough: CivilDate?
-    /// The earliest time of a sample that has expired; milliseconds since 1970.
+    /// The earliest and the latest time of its samples; milliseconds since 1970. Some may have expired since.
+    var firstTime: Int64?
+    var lastTime: Int64?
+    /// The same of samples that have expired.
     var expiredFirst: Int64?
+    var expiredLast: Int64?
     /// JSON, as the gateway put it.
     var report: String?
-    var leaseHolder: String?
+    var leaseHolder: OpaqueID?
     var leaseExpires: Int64?
 
     init(_ row: SQLRow) throws(StorageFailure) {
@@ -27,14 +32,24 @@ struct DeviceRow: Equatable, Sendable {
         maxVersion = try row.int(2)
         let (least, greatest) = (try row.int(3), try row.int(4))
         offsets = min(least, greatest)...max(least, greatest)
-        persons = try row.text(5).split(separator: "\n").map(String.init)
+        persons = try row.text(5).split(separator: "\n").map { OpaqueID(String($0)) }
         touched = TouchedDays(text: try row.text(6))
         touches = try row.int64(7)
         frozenThrough = try row.optionalInt(8).map { CivilDate(days: $0) }
         expiredFirst = try row.optionalInt64(9)
         report = try row.optionalText(10)
-        leaseHolder = try row.optionalText(11)
+        leaseHolder = try row.optionalText(11).map { OpaqueID($0) }
         leaseExpires = try row.optionalInt64(12)
+        firstTime = try row.optionalInt64(13)
+        lastTime = try row.optionalInt64(14)
+        expiredLast = try row.optionalInt64(15)
+    }
+
+    /// From the first to the last time that any sample of it ever was recorded at, as far as is known.
+    var times: ClosedRange<Int64>? {
+        let known = [firstTime, lastTime, expiredFirst, expiredLast].compactMap { $0 }
+        guard let first = known.min(), let last = known.max() else { return nil }
+        return first...last
     }
 
     /// Two names with one number would mix up two people's samples: that must not happen, however unlikely it is.
@@ -52,5 +67,5 @@ struct DeviceRow: Equatable, Sendable {
     }
 
     /// An id of a person holds no control character.
-    var personsText: String { persons.joined(separator: "\n") }
+    var personsText: String { persons.map(\.text).joined(separator: "\n") }
 }

@@ -18,9 +18,9 @@ struct PersonReads {
     }
 
     func list(account: String) throws(StorageFailure) -> [PersonEntry] {
-        var devices: [String: [String]] = [:]
+        var devices: [OpaqueID: [String]] = [:]
         for row in try session.rows(SQLCall(AccountStatement.allPersonDevices, .text(account))) {
-            devices[try row.text(0), default: []].append(try row.text(1))
+            devices[OpaqueID(try row.text(0)), default: []].append(try row.text(1))
         }
         return try session.rows(SQLCall(AccountStatement.persons, .text(account))).map {
             row throws(StorageFailure) in
@@ -30,7 +30,7 @@ struct PersonReads {
             let person = try row.text(0)
             return PersonEntry(
                 person: person, label: record?.label, zones: record?.zones ?? [],
-                devices: devices[person] ?? [])
+                devices: devices[OpaqueID(person)] ?? [])
         }
     }
 

@@ -3,7 +3,10 @@ import PostgreSQL
 /// The tables, as numbered migrations: append only, never edited once released.
 enum PostgreSQLSchema {
     private static var migrations: [String] {
-        [PackageResources.postgresql_0001_sql].map { String(decoding: $0, as: UTF8.self) }
+        [
+            PackageResources.postgresql_0001_sql, PackageResources.postgresql_0002_sql,
+            PackageResources.postgresql_0003_sql,
+        ].map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Any number that other programs do not use: whoever migrates holds this lock.

@@ -59,7 +59,7 @@ enum RowsToChunks {
         let id = SQLiteValue.blob(device.key.id)
         var touched = TouchedDays()
         var offsets = 0...0
-        var persons: [String] = []
+        var persons: [OpaqueID] = []
         try forEachRing(device, in: database) { ring, samples in
             for sample in samples {
                 if let place = TrendPlace(sample) { touched.insert(place.type, place.day) }
@@ -88,7 +88,8 @@ enum RowsToChunks {
             INSERT INTO devices (device_id, account, name, max_version, least_offset_min, greatest_offset_min, persons,
                 touched, report, lease_holder, lease_expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, id, .text(device.key.account), .text(device.key.name), .integer(device.maxVersion),
-            .int(offsets.lowerBound), .int(offsets.upperBound), .text(persons.joined(separator: "\n")),
+            .int(offsets.lowerBound), .int(offsets.upperBound),
+            .text(persons.map(\.text).joined(separator: "\n")),
             .text(touched.text), .optional(device.report), .optional(device.holder), .optional(device.expires)
         )
         try database.run(
@@ -96,7 +97,8 @@ enum RowsToChunks {
             id)
         for person in persons {
             try database.run(
-                "INSERT INTO person_devices VALUES (?, ?, ?, ?)", .text(device.key.account), .text(person),
+                "INSERT INTO person_devices VALUES (?, ?, ?, ?)", .text(device.key.account),
+                .text(person.text),
                 .text(device.key.name), id)
         }
         try moveRest(device, in: database)
@@ -175,7 +177,7 @@ enum RowsToChunks {
             bandTimeMilliseconds: row.int64(8),
             clockID: UInt16(clamping: row.int64(9)), flags: UInt8(clamping: row.int64(10)),
             timeBoundMilliseconds: row.optionalInt(11), timeUncertain: row.bool(12),
-            person: row.optionalText(13).map(PersonField.assigned) ?? .cleared)
+            person: row.optionalText(13).map { .assigned(OpaqueID($0)) } ?? .cleared)
     }
 
     private static func exists(_ table: String, in database: Database) throws -> Bool {

@@ -5,7 +5,13 @@ enum SQLiteSchema {
     /// "BFIG", in the file's header: tells our files from anyone else's.
     static let applicationID = 0x4246_4947
 
-    static let version = 3
+    static var version: Int { first + later.count }
+
+    /// The first version with chunks; before it there was a row for each sample.
+    private static let first = 3
+    private static var later: [[UInt8]] {
+        [PackageResources.sqlite_0004_sql, PackageResources.sqlite_0005_sql]
+    }
 
     /// Brings a file up to this version; refuses one that is newer or not ours, and leaves it untouched.
     static func migrate(_ database: Database) throws {
@@ -14,10 +20,14 @@ enum SQLiteSchema {
             // Read inside the transaction: another process may have migrated since.
             let version = try database.userVersion
             guard version < Self.version else { return }
-            // Version 1 and 2 had a row for each sample.
-            if version > 0 { try RowsToChunks.setAside(database) }
-            try database.execute(String(decoding: PackageResources.sqlite_0003_sql, as: UTF8.self))
-            if version > 0 { try RowsToChunks.move(database, from: version) }
+            if version < first {
+                if version > 0 { try RowsToChunks.setAside(database) }
+                try database.execute(String(decoding: PackageResources.sqlite_0003_sql, as: UTF8.self))
+                if version > 0 { try RowsToChunks.move(database, from: version) }
+            }
+            for migration in later.dropFirst(max(0, version - first)) {
+                try database.execute(String(decoding: migration, as: UTF8.self))
+            }
             try database.execute("PRAGMA user_version = \(Self.version)")
             try database.execute("PRAGMA application_id = \(applicationID)")
         }

@@ -35,23 +35,33 @@ actor ReadConnection {
     }
 }
 
-/// Some connections that take turns.
+/// Some connections. Each question goes to the one with the fewest before it, so a long one holds up none that could be
+/// answered beside it.
 final class ReadPool: Sendable {
     private let connections: [ReadConnection]
-    private let next = Guarded(0)
+    /// Questions at each of them, the one that is being answered included.
+    private let questions: Guarded<[Int]>
 
-    init(_ engine: any SQLEngine, label: String) {
-        connections = (0..<max(1, engine.readersOfAKind)).map { _ in ReadConnection(engine, label: label) }
+    /// `count`: nil = as many as the engine has for each kind of reading.
+    init(_ engine: any SQLEngine, label: String, count: Int? = nil) {
+        connections = (0..<max(1, count ?? engine.readersOfAKind)).map { _ in
+            ReadConnection(engine, label: label)
+        }
+        questions = Guarded(Array(repeating: 0, count: connections.count))
     }
+
+    var count: Int { connections.count }
 
     func perform<Value: Sendable>(
         _ body: @Sendable (any SQLSession) throws(StorageFailure) -> Value
     ) async throws(StorageFailure) -> Value {
-        let turn = next.withLock {
-            $0 = ($0 + 1) % connections.count
-            return $0
+        let place = questions.withLock { questions in
+            let place = questions.indices.min { questions[$0] < questions[$1] } ?? 0
+            questions[place] += 1
+            return place
         }
-        return try await connections[turn].perform(body)
+        defer { questions.withLock { $0[place] -= 1 } }
+        return try await connections[place].perform(body)
     }
 
     func close() async { for connection in connections { await connection.close() } }

@@ -17,21 +17,29 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
     /// waits for it.
     case lock = """
         SELECT account, name, max_version, least_offset_min, greatest_offset_min, persons, touched, touches,
-            frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms
+            frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms, first_ms, last_ms, expired_last_ms
         FROM devices WHERE device_id = $1 FOR UPDATE SKIP LOCKED
         """
     case read = """
         SELECT account, name, max_version, least_offset_min, greatest_offset_min, persons, touched, touches,
-            frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms
+            frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms, first_ms, last_ms, expired_last_ms
         FROM devices WHERE device_id = $1
         """
     case noteBatch = """
         UPDATE devices SET max_version = $2, least_offset_min = $3, greatest_offset_min = $4, persons = $5, touched = $6,
-            touches = $7
+            touches = $7, first_ms = $8, last_ms = $9
         WHERE device_id = $1
         """
+    case findFirstTime = """
+        UPDATE devices SET first_ms = (SELECT min(first_ms) FROM chunks WHERE device_id = $1) WHERE device_id = $1
+        """
+    case findLastTime = """
+        UPDATE devices SET last_ms = (SELECT max(last_ms) FROM chunks WHERE device_id = $1) WHERE device_id = $1
+        """
     case noteTouched = "UPDATE devices SET touched = $2, touches = $3 WHERE device_id = $1"
-    case freeze = "UPDATE devices SET frozen_through = $2, expired_first_ms = $3 WHERE device_id = $1"
+    case freeze = """
+        UPDATE devices SET frozen_through = $2, expired_first_ms = $3, expired_last_ms = $4 WHERE device_id = $1
+        """
     case putReport = "UPDATE devices SET report = $2 WHERE device_id = $1"
     case putLease = "UPDATE devices SET lease_holder = $2, lease_expires_ms = $3 WHERE device_id = $1"
 
@@ -68,7 +76,6 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
             content = excluded.content
         """
     case dropChunk = "DELETE FROM chunks WHERE device_id = $1 AND ring = $2 AND first_seq = $3"
-    case timesOfChunks = "SELECT min(first_ms), max(last_ms) FROM chunks WHERE device_id = $1"
     case chunksBetween = """
         SELECT ring, content FROM chunks WHERE device_id = $1 AND last_ms >= $2 AND first_ms < $3 ORDER BY ring, first_seq
         """
@@ -83,7 +90,7 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
         WHERE device_id = $1 AND (ring, first_seq) > ($2, $3) ORDER BY ring, first_seq LIMIT $4
         """
     case oldChunks = """
-        SELECT ring, first_seq, last_seq, first_ms, content FROM chunks
+        SELECT ring, first_seq, last_seq, first_ms, last_ms, content FROM chunks
         WHERE device_id = $1 AND last_ms < $2 AND received_ms < $2 ORDER BY ring, first_seq LIMIT $3
         """
 
@@ -119,21 +126,12 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
             before_ms = excluded.before_ms, cause = excluded.cause, healed_ms = excluded.healed_ms
         """
 
-    case trendDays = """
-        SELECT day, floating, content FROM trend_days
-        WHERE device_id = $1 AND person = $2 AND type = $3 AND day BETWEEN $4 AND $5
-        """
-    case trendPersons = """
-        SELECT DISTINCT person FROM trend_days WHERE device_id = $1 AND type = $2 AND day BETWEEN $3 AND $4
-        """
+    case trendDays = "SELECT day, content FROM trend_days WHERE device_id = $1 AND day BETWEEN $2 AND $3"
     case putTrendDay = """
-        INSERT INTO trend_days (device_id, person, type, day, floating, content) VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (device_id, person, type, day) DO UPDATE
-        SET floating = excluded.floating, content = excluded.content
+        INSERT INTO trend_days (device_id, day, content) VALUES ($1, $2, $3)
+        ON CONFLICT (device_id, day) DO UPDATE SET content = excluded.content
         """
-    case dropTrendDay = """
-        DELETE FROM trend_days WHERE device_id = $1 AND person = $2 AND type = $3 AND day = $4
-        """
+    case dropTrendDay = "DELETE FROM trend_days WHERE device_id = $1 AND day = $2"
 }
 
 /// About one account: names `account = $1`, or inserts it as `$1`. Small tables that are read before a device is known.

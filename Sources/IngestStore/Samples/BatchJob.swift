@@ -105,6 +105,9 @@ private struct DeviceNotes {
     private let before: DeviceRow
     private var row: DeviceRow
     private var touched = TouchedDays()
+    /// The first or the last of all times may be none any more.
+    private var losesFirst = false
+    private var losesLast = false
 
     init(_ row: DeviceRow) {
         before = row
@@ -121,6 +124,7 @@ private struct DeviceNotes {
 
     /// The days of what is current now and was before.
     mutating func changed(from old: APISample?, to new: APISample) {
+        note(new.recordedAt.milliseconds, insteadOf: old?.recordedAt.milliseconds)
         let places = (old.flatMap(TrendPlace.init), TrendPlace(new))
         guard places.0 != places.1 else { return }
         for place in [places.0, places.1] {
@@ -131,6 +135,15 @@ private struct DeviceNotes {
         }
     }
 
+    private mutating func note(_ time: Int64, insteadOf old: Int64?) {
+        row.firstTime = min(row.firstTime ?? time, time)
+        row.lastTime = max(row.lastTime ?? time, time)
+        guard let old, old != time else { return }
+        if old == row.firstTime { losesFirst = true }
+        if old == row.lastTime { losesLast = true }
+    }
+
+    /// To be written after the samples.
     func writes(_ device: DeviceKey) -> [SQLCall] {
         var row = row
         let touched = touched.after(row.frozenThrough)
@@ -139,13 +152,13 @@ private struct DeviceNotes {
             // A day that is touched again while it is computed must not count as computed.
             row.touches &+= 1
         }
-        guard row != before else { return [] }
+        guard row != before || losesFirst || losesLast else { return [] }
         let new = row.persons.dropFirst(before.persons.count)
         return new.flatMap { person in
             [
-                SQLCall(AccountStatement.notePerson, .text(device.account), .text(person)),
+                SQLCall(AccountStatement.notePerson, .text(device.account), .text(person.text)),
                 SQLCall(
-                    AccountStatement.notePersonDevice, .text(device.account), .text(person),
+                    AccountStatement.notePersonDevice, .text(device.account), .text(person.text),
                     .text(device.name),
                     device.value),
             ]
@@ -153,7 +166,8 @@ private struct DeviceNotes {
             SQLCall(
                 DeviceStatement.noteBatch, device.value, .int(row.maxVersion), .int(row.offsets.lowerBound),
                 .int(row.offsets.upperBound), .text(row.personsText), .text(row.touched.text),
-                .int(row.touches))
-        ]
+                .int(row.touches), .optional(row.firstTime), .optional(row.lastTime))
+        ] + (losesFirst ? [SQLCall(DeviceStatement.findFirstTime, device.value)] : [])
+            + (losesLast ? [SQLCall(DeviceStatement.findLastTime, device.value)] : [])
     }
 }

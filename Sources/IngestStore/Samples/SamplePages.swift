@@ -91,7 +91,7 @@ extension SampleQuery {
         if let type, sample.type != type { return false }
         if let from, sample.recordedAt < from { return false }
         if let to, sample.recordedAt >= to { return false }
-        if case .person(let person) = subject { return sample.person == .assigned(person) }
+        if case .person(let person) = subject { return sample.person == .assigned(OpaqueID(person)) }
         return true
     }
 

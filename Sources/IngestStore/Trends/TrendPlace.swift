@@ -6,7 +6,7 @@ struct TrendPlace: Equatable {
     let type: APISampleType
     let recordedAt: APITime
     let tzOffsetMinutes: Int?
-    let person: String?
+    let person: OpaqueID?
 
     /// Nil for what trends leave out: a time that can't be trusted, and a heart rate of a band that was not
     /// worn (flag bit 0 clear).

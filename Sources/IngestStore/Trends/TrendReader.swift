@@ -15,7 +15,7 @@ struct TrendReader {
         case .device(let name):
             let key = DeviceKey(account: account, name: name)
             guard let row = try DeviceRow.read(key, in: session) else { return nil }
-            days = try self.days(TrendSubject(device: key, person: nil, type: query.type), row, query)
+            days = try self.days(TrendSubject(person: nil, type: query.type), key, row, query)
             frozen = row.frozenThrough
         case .person(let name):
             (days, frozen) = try person(name, account: account, query)
@@ -37,8 +37,10 @@ struct TrendReader {
         var frozen: CivilDate?
         for device in try PersonReads(session: session).devices(of: name, account: account) {
             guard let row = try DeviceRow.read(device, in: session) else { continue }
-            let subject = TrendSubject(device: device, person: name, type: query.type)
-            for (date, day) in try days(subject, row, query) { found[date, default: [:]][device.name] = day }
+            let subject = TrendSubject(person: OpaqueID(name), type: query.type)
+            for (date, day) in try days(subject, device, row, query) {
+                found[date, default: [:]][device.name] = day
+            }
             frozen = [frozen, row.frozenThrough].compactMap { $0 }.max()
         }
         return (found.compactMapValues(TrendDay.merged), frozen)
@@ -46,25 +48,33 @@ struct TrendReader {
 
     /// The days of one subject that have anything; maybe more than those that are asked for.
     func days(
-        _ subject: TrendSubject, _ row: DeviceRow, _ query: AggregateQuery
+        _ subject: TrendSubject, _ device: DeviceKey, _ row: DeviceRow, _ query: AggregateQuery
     ) throws(StorageFailure) -> [CivilDate: TrendDay] {
-        let source = TrendSource(session: session, subject: subject, offsets: row.offsets)
+        let source = TrendSource(
+            kept: DeviceSamples(device, session), subject: subject, offsets: row.offsets)
         // A zone moves a sample without an offset of its own to the day before or after. Its stage and its sleep may
         // end four hours later: no zone is so far from UTC that this makes it two days.
         let margin = query.zone == nil ? 0 : 1
         let dates = query.dates
         let wide = dates.lowerBound.advanced(by: -margin)...dates.upperBound.advanced(by: margin)
-        let stored = try TrendTable(subject: subject).stored(wide, in: session)
+        var stored: [CivilDate: TrendDay] = [:]
         var stale = Set(try stale(wide, row.touched, source))
-        for (date, stored) in stored where stored.day == nil || (margin > 0 && stored.floats) {
-            stale.insert(date)
+        let key = DeviceDay.Key(type: subject.type, person: subject.person)
+        for (date, content) in try TrendTable(device: device).contents(wide, in: session) {
+            do {
+                stored[date] = try TrendCode.day(content, date: date, only: key).days[key]
+            } catch {
+                stale.insert(date)
+            }
+            // A zone could move some of its samples to another day.
+            if margin > 0, let day = stored[date], day.withoutOffset > 0 { stale.insert(date) }
         }
         if margin > 0 {
             stale = Set(stale.flatMap { $0.advanced(by: -margin)...$0.advanced(by: margin) })
         }
         // Of a frozen day the samples may be gone: what is stored is all there is.
         if let frozen = row.frozenThrough { stale = stale.filter { $0 > frozen } }
-        var days = stored.compactMapValues(\.day).filter { !stale.contains($0.key) }
+        var days = stored.filter { !stale.contains($0.key) }
         let computed = try source.days(stale.filter(dates.contains).sorted(), zone: query.zone)
         days.merge(computed) { _, computed in computed }
         return days

@@ -26,4 +26,29 @@ struct TrendRoller: Sendable {
         }
         return false
     }
+
+    /// Brings those of some devices up to date together: read on one snapshot, and committed in as few groups as the
+    /// writers make of them. What fails stays touched.
+    func roll(_ devices: [DeviceKey]) async {
+        var ready: [DeviceKey] = []
+        for device in devices where await writers.hasRoom(for: device) { ready.append(device) }
+        let turns = try? await reader.perform { [ready] session in
+            ready.map { device in
+                // A device that can't be read must not keep the others waiting.
+                (device, try? TrendTurn(device, days: Self.daysAtOnce, in: session))
+            }
+        }
+        let unfinished = await withTaskGroup(of: DeviceKey?.self) { group in
+            for case (let device, let turn?) in turns ?? [] {
+                group.addTask {
+                    let isStored = try? await writers.perform(turn.job)
+                    return isStored == false || isStored == true && !turn.isLast ? device : nil
+                }
+            }
+            return await group.reduce(into: [DeviceKey]()) { list, device in
+                if let device { list.append(device) }
+            }
+        }
+        for device in unfinished { _ = try? await roll(device) }
+    }
 }

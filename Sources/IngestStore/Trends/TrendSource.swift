@@ -1,11 +1,10 @@
 import CivilTime
 import IngestAPI
-import SampleChunks
 import Trends
 
 /// Computes the days of one subject from its samples.
 struct TrendSource {
-    let session: any SQLSession
+    let kept: DeviceSamples
     let subject: TrendSubject
     /// Offsets that a sample of the device may have, and 0.
     let offsets: ClosedRange<Int>
@@ -16,8 +15,7 @@ struct TrendSource {
     /// What the samples of each of `dates` come to; a date without any is absent.
     func days(_ dates: [CivilDate], zone: ZoneRules? = nil) throws(StorageFailure) -> [CivilDate: TrendDay] {
         guard !dates.isEmpty else { return [:] }
-        let gaps =
-            subject.type == .sleepStage ? try GapRows.intervals(subject.device, in: session) : []
+        let gaps = subject.type == .sleepStage ? try kept.gapsOfDevice() : []
         var days: [CivilDate: TrendDay] = [:]
         for run in dates.runs(longest: Self.stride) {
             for (date, day) in try compute(run, gaps, zone: zone) where run.contains(date) {
@@ -55,29 +53,7 @@ struct TrendSource {
 
     /// What `TrendPlace` takes, in the order that trends take it: by time, ring and seq.
     func samples(_ instants: Range<Int64>) throws(StorageFailure) -> [TrendSample] {
-        let rows = try session.rows(
-            SQLCall(
-                DeviceStatement.chunksBetween, subject.device.value, .int(instants.lowerBound),
-                .int(instants.upperBound)))
-        var found: [TrendSample] = []
-        var inOrder = true
-        for row in rows {
-            for sample in try ChunkRows.samples(try row.bytes(1)) where sample.type == subject.type {
-                guard instants.contains(sample.recordedAt.milliseconds), let place = TrendPlace(sample),
-                    subject.person == nil || place.person == subject.person
-                else { continue }
-                if let last = found.last, last.recordedAt > sample.recordedAt.milliseconds { inOrder = false }
-                found.append(
-                    TrendSample(
-                        recordedAt: sample.recordedAt.milliseconds, offsetMinutes: sample.tzOffsetMinutes,
-                        value: sample.value))
-            }
-        }
-        guard !inOrder else { return found }
-        // Stable: equal times stay in the order of ring and seq, in which chunks and their samples come.
-        return found.enumerated().sorted {
-            ($0.element.recordedAt, $0.offset) < ($1.element.recordedAt, $1.offset)
-        }.map(\.element)
+        try kept.samples(subject.type, of: subject.person, instants)
     }
 }
 

@@ -1,13 +1,8 @@
-import CivilTime
 import IngestAPI
 
-/// Whose samples of one type a trend is made of. Every statement about one names its device.
+/// Whose samples of one type of a device a trend is made of.
 struct TrendSubject: Hashable, Sendable {
-    let device: DeviceKey
     /// Nil = all samples of the device, whoever wore it.
-    let person: String?
+    let person: OpaqueID?
     let type: APISampleType
-
-    /// No person has an empty id.
-    var personValue: SQLValue { .text(person ?? "") }
 }

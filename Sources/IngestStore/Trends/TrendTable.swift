@@ -1,45 +1,26 @@
 import CivilTime
-import IngestAPI
-import SampleChunks
-import Trends
 
-/// The stored days of one subject.
+/// The stored days of one device, a row each.
 struct TrendTable {
-    let subject: TrendSubject
+    let device: DeviceKey
 
-    struct Stored {
-        /// Nil when another version of this program wrote it in a way that this one can't read.
-        var day: TrendDay?
-        /// A zone could move some of its samples to another day.
-        var floats: Bool
-    }
-
-    func stored(
+    func contents(
         _ dates: ClosedRange<CivilDate>, in session: any SQLSession
-    ) throws(StorageFailure) -> [CivilDate: Stored] {
+    ) throws(StorageFailure) -> [CivilDate: [UInt8]] {
         let rows = try session.rows(
             SQLCall(
-                DeviceStatement.trendDays, subject.device.value, subject.personValue, .int(subject.type.code),
-                .int(dates.lowerBound.days), .int(dates.upperBound.days)))
-        var days: [CivilDate: Stored] = [:]
-        for row in rows {
-            let date = CivilDate(days: try row.int(0))
-            days[date] = Stored(
-                day: TrendCode.day(try row.text(2), type: subject.type, date: date),
-                floats: try row.int(1) > 0)
-        }
-        return days
+                DeviceStatement.trendDays, device.value, .int(dates.lowerBound.days),
+                .int(dates.upperBound.days)))
+        var contents: [CivilDate: [UInt8]] = [:]
+        for row in rows { contents[CivilDate(days: try row.int(0))] = try row.bytes(1) }
+        return contents
     }
 
     /// Nil: nothing is left of the day.
-    func put(_ day: TrendDay?, on date: CivilDate) -> SQLCall {
-        guard let day else {
-            return SQLCall(
-                DeviceStatement.dropTrendDay, subject.device.value, subject.personValue,
-                .int(subject.type.code), .int(date.days))
+    func put(_ content: [UInt8]?, on date: CivilDate) -> SQLCall {
+        guard let content else {
+            return SQLCall(DeviceStatement.dropTrendDay, device.value, .int(date.days))
         }
-        return SQLCall(
-            DeviceStatement.putTrendDay, subject.device.value, subject.personValue, .int(subject.type.code),
-            .int(date.days), .int(day.withoutOffset), .text(TrendCode.text(day)))
+        return SQLCall(DeviceStatement.putTrendDay, device.value, .int(date.days), .bytes(content))
     }
 }

@@ -5,10 +5,12 @@ import Locking
 /// Nothing waits for it: whoever reads a trend computes what is touched from the samples. It rests between
 /// bursts, so that many uploads for one day cost one computation, and so that uploads keep most of the machine.
 final class TrendWorker: Sendable {
-    /// One burst ends after the first device past it.
+    /// One burst ends after the first devices past it.
     private static let budget = Duration.milliseconds(250)
+    /// Devices whose days are computed on one snapshot and stored together.
+    private static let together = 32
     /// More devices than these are not remembered: their turn comes when they are touched again, or looked through.
-    private static let mostDevices = 10_000
+    private static let mostDevices = 65_536
 
     private let wakes: AsyncStream<Void>.Continuation
     private let waiting: Guarded<DeviceLine>
@@ -17,21 +19,31 @@ final class TrendWorker: Sendable {
     /// Devices that wait, each once, in order.
     private struct DeviceLine {
         private var devices: [DeviceKey] = []
+        private var begin = 0
         private var known: Set<DeviceKey> = []
+
+        var count: Int { devices.count - begin }
 
         mutating func append(_ device: DeviceKey) {
             guard known.count < TrendWorker.mostDevices, known.insert(device).inserted else { return }
             devices.append(device)
         }
 
-        mutating func takeAll() -> [DeviceKey] {
-            defer { self = DeviceLine() }
-            return devices
+        mutating func take(_ most: Int) -> [DeviceKey] {
+            let taken = devices[begin...].prefix(most)
+            begin += taken.count
+            for device in taken { known.remove(device) }
+            // What is taken goes when there is more of it than of what waits.
+            if begin > devices.count / 2 {
+                devices.removeFirst(begin)
+                begin = 0
+            }
+            return Array(taken)
         }
     }
 
     /// `rest` may return early when its task is cancelled.
-    init(_ roller: TrendRoller, rest: @escaping @Sendable () async -> Void) {
+    init(_ roller: TrendRoller, rest: @escaping @Sendable (Duration) async -> Void) {
         // Any number of wakes while it works are one.
         let (stream, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -40,19 +52,27 @@ final class TrendWorker: Sendable {
         self.waiting = waiting
         task = Task {
             for await _ in stream {
-                await rest()
-                var begin = ContinuousClock.now
-                for device in waiting.withLock({ $0.takeAll() }) {
-                    // What fails here is not lost: it stays touched, and answers are computed from samples.
-                    _ = try? await roller.roll(device)
-                    guard !Task.isCancelled else { return }
-                    if begin.duration(to: .now) > Self.budget {
-                        await rest()
-                        begin = .now
-                    }
-                }
+                repeat {
+                    await rest(Self.rest(waiting: waiting.withLock { $0.count }))
+                    await Self.burst(roller, waiting)
+                } while !Task.isCancelled && waiting.withLock { $0.count } > 0
             }
         }
+    }
+
+    private static func burst(_ roller: TrendRoller, _ waiting: Guarded<DeviceLine>) async {
+        let begin = ContinuousClock.now
+        repeat {
+            let devices = waiting.withLock { $0.take(together) }
+            guard !devices.isEmpty else { return }
+            await roller.roll(devices)
+        } while !Task.isCancelled && begin.duration(to: .now) < budget
+    }
+
+    /// Before a burst. While few devices wait it works a quarter of the time, when a thousand do half of it.
+    static func rest(waiting: Int) -> Duration {
+        let (longest, shortest, many) = (750, 250, 1000)
+        return .milliseconds(longest - (longest - shortest) * min(waiting, many) / many)
     }
 
     /// Days of the device may have been touched.
@@ -67,7 +87,4 @@ final class TrendWorker: Sendable {
         task.cancel()
         await task.value
     }
-
-    /// With bursts of a quarter of a second, a quarter of a core at most.
-    static let standardRest: @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(750)) }
 }
