@@ -23,7 +23,8 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "lab"), str(HERE.parent / "clients")]
 
-from run import environment as bleak_python  # noqa: E402  Tests/clients/run.py
+import environments  # noqa: E402
+from run import BLEAK  # noqa: E402  Tests/clients/run.py
 from stack import Stack  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -75,7 +76,7 @@ class Bench:
             check=True).stdout.split()
         subprocess.run(["cc", "-O2", "-o", str(self.floor), str(HERE / "floor.c"), *flags], check=True)
         subprocess.run([str(HERE.parent / "powercut" / "build.sh"), str(self.powercut)], check=True)
-        self.python = str(bleak_python())
+        self.python = str(environments.interpreter("clients", [BLEAK]))
         self.empty = self._empty_database()
 
     def stack(self, samples, bands=1, **more):
