@@ -12,7 +12,6 @@ func system(_ name: String, pkgConfig: String? = nil, package: String) -> Target
 
 let systemLibraries: [Target] = [
     system("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
-    system("CBluetooth", pkgConfig: "bluez", package: "libbluetooth-dev"),
     system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     system("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     system("CSystemd", pkgConfig: "libsystemd", package: "libsystemd-dev"),
@@ -20,6 +19,8 @@ let systemLibraries: [Target] = [
     system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     system("CINI", pkgConfig: "inih", package: "libinih-dev"),
+    // Headers only.
+    system("CBluetooth", package: "libbluetooth-dev"),
     // Loaded on demand, not linked.
     system("CGLib", package: "libglib2.0-0"),
 ]
