@@ -15,13 +15,13 @@ let systemLibraries: [Target] = [
     system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     system("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     system("CSystemd", pkgConfig: "libsystemd", package: "libsystemd-dev"),
-    system("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
     system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     system("CINI", pkgConfig: "inih", package: "libinih-dev"),
     // Headers only.
     system("CBluetooth", package: "libbluetooth-dev"),
     // Loaded on demand, not linked.
+    system("CCurl", package: "libcurl4-openssl-dev"),
     system("CGLib", package: "libglib2.0-0"),
 ]
 
