@@ -107,7 +107,8 @@ let adapters: [Target] = [
 ]
 
 let programs: [Target] = [
-    program("bandferryd", ["Gateway", "GatewayConfiguration", "GatewayModel", "INIFile", "Systemd"]),
+    program(
+        "bandferryd", ["CLinux", "Gateway", "GatewayConfiguration", "GatewayModel", "INIFile", "Systemd"]),
     program(
         "bandferry",
         [
