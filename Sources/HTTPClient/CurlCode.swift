@@ -25,10 +25,9 @@ enum CurlCode {
     ]
 
     static func failure(_ code: CURLcode, _ details: Details, host: String) -> HTTPFailure {
-        let said = details.text.isEmpty ? String(cString: curl_easy_strerror(code)) : details.text
-        let kind = kind(code, details, said: said.lowercased())
+        let kind = kind(code, details, said: details.text.lowercased())
         return HTTPFailure(
-            kind, "\(host): \(said)", number: Int(code.rawValue),
+            kind, "\(host): \(details.text)", number: Int(code.rawValue),
             certificates: kind == .clock ? details.certificates : [])
     }
 

@@ -3,13 +3,15 @@ import CCurl
 /// libcurl's easy handle with the options of one request on it.
 final class CurlHandle {
     let pointer: UnsafeMutableRawPointer
+    private let curl: CurlLibrary
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?
     private var isOpen = true
     private var usesProxy = false
 
-    init(_ pointer: UnsafeMutableRawPointer) {
+    init(_ pointer: UnsafeMutableRawPointer, of curl: CurlLibrary) {
         self.pointer = pointer
+        self.curl = curl
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
@@ -20,15 +22,15 @@ final class CurlHandle {
     func close() {
         guard isOpen else { return }
         isOpen = false
-        curl_easy_cleanup(pointer)
-        curl_slist_free_all(headerList)
+        curl.functions.easy_cleanup(pointer)
+        curl.functions.slist_free_all(headerList)
         errorText.deallocate()
     }
 
     /// Forgets the request; live connections and the name cache stay.
     func reset() {
-        curl_easy_reset(pointer)
-        curl_slist_free_all(headerList)
+        curl.functions.easy_reset(pointer)
+        curl.functions.slist_free_all(headerList)
         headerList = nil
     }
 
@@ -37,7 +39,7 @@ final class CurlHandle {
         options: HTTPClientOptions
     ) throws(HTTPFailure) {
         errorText[0] = 0
-        try check(bandferry_curl_set_error_buffer(pointer, errorText))
+        try check(bandferry_curl_set_error_buffer(curl.functions, pointer, errorText))
         try set(CURLOPT_URL, request.url)
         // An id in the path may look like a step in it.
         try set(CURLOPT_PATH_AS_IS, 1)
@@ -58,10 +60,12 @@ final class CurlHandle {
         try set(request.headers)
         try setMethod(request.method, body: body)
         try check(
-            bandferry_curl_set_write(pointer, Transfer.write, Unmanaged.passUnretained(transfer).toOpaque()))
+            bandferry_curl_set_write(
+                curl.functions, pointer, Transfer.write, Unmanaged.passUnretained(transfer).toOpaque()))
         guard target.isEncrypted else { return }
         try check(
-            bandferry_curl_set_watch(pointer, Transfer.watch, Unmanaged.passUnretained(transfer).toOpaque()))
+            bandferry_curl_set_watch(
+                curl.functions, pointer, Transfer.watch, Unmanaged.passUnretained(transfer).toOpaque()))
     }
 
     /// Reads what is known after the transfer, or throws why there was none.
@@ -70,8 +74,9 @@ final class CurlHandle {
             if result == CURLE_WRITE_ERROR, transfer.isTooLarge {
                 throw HTTPFailure(.answerTooLarge, "\(target.host): the answer is too large.")
             }
+            let said = String(cString: errorText)
             let details = CurlCode.Details(
-                text: String(cString: errorText), verifyResult: long(CURLINFO_SSL_VERIFYRESULT),
+                text: said.isEmpty ? curl.text(result) : said, verifyResult: long(CURLINFO_SSL_VERIFYRESULT),
                 usesProxy: usesProxy, connectStatus: long(CURLINFO_HTTP_CONNECTCODE),
                 certificates: transfer.certificates)
             throw CurlCode.failure(result, details, host: target.host)
@@ -141,12 +146,12 @@ final class CurlHandle {
         // libcurl's own form of a header without a value is a semicolon.
         lines += headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         for line in lines {
-            guard let longer = curl_slist_append(headerList, line) else {
+            guard let longer = curl.functions.slist_append(headerList, line) else {
                 throw HTTPFailure(.outOfMemory, "No memory for a header.")
             }
             headerList = longer
         }
-        try check(bandferry_curl_set_headers(pointer, headerList))
+        try check(bandferry_curl_set_headers(curl.functions, pointer, headerList))
     }
 
     private func setMethod(_ method: HTTPRequest.Method, body: UnsafeRawBufferPointer) throws(HTTPFailure) {
@@ -158,7 +163,7 @@ final class CurlHandle {
             // An empty buffer may have no address, and nil would make libcurl ask for the body elsewhere.
             let empty: StaticString = ""
             let start = body.baseAddress ?? UnsafeRawPointer(empty.utf8Start)
-            try check(bandferry_curl_set_body(pointer, start, curl_off_t(body.count)))
+            try check(bandferry_curl_set_body(curl.functions, pointer, start, curl_off_t(body.count)))
             if method == .put { try set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
         case .delete:
             try set(CURLOPT_CUSTOMREQUEST, method.rawValue)
@@ -166,17 +171,17 @@ final class CurlHandle {
     }
 
     private func set(_ option: CURLoption, _ value: Int) throws(HTTPFailure) {
-        try check(bandferry_curl_set_long(pointer, option, value))
+        try check(bandferry_curl_set_long(curl.functions, pointer, option, value))
     }
 
     private func set(_ option: CURLoption, _ value: String) throws(HTTPFailure) {
-        try check(bandferry_curl_set_string(pointer, option, value))
+        try check(bandferry_curl_set_string(curl.functions, pointer, option, value))
     }
 
     private func check(_ code: CURLcode) throws(HTTPFailure) {
         guard code == CURLE_OK else {
             throw HTTPFailure(
-                .badRequest, String(cString: curl_easy_strerror(code)), number: Int(code.rawValue))
+                .badRequest, curl.text(code), number: Int(code.rawValue))
         }
     }
 
@@ -184,13 +189,15 @@ final class CurlHandle {
 
     private func long(_ info: CURLINFO) -> Int {
         var value = 0
-        return bandferry_curl_get_long(pointer, info, &value) == CURLE_OK ? value : 0
+        return bandferry_curl_get_long(curl.functions, pointer, info, &value) == CURLE_OK ? value : 0
     }
 
     private func readHeaders() -> [HTTPHeader] {
         var headers: [HTTPHeader] = []
         var last: UnsafeMutablePointer<curl_header>?
-        while headers.count < 64, let next = curl_easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, last) {
+        while headers.count < 64,
+            let next = curl.functions.easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, last)
+        {
             headers.append(
                 HTTPHeader(String(cString: next.pointee.name), String(cString: next.pointee.value)))
             last = next

@@ -6,6 +6,7 @@ import Glibc
 /// One handle and its connections are reused. TLS verification is always on, redirects are never followed, and
 /// only http and https are spoken. Not `Sendable` on purpose: create it on the thread that uses it.
 public final class HTTPClient {
+    private let curl: CurlLibrary
     private let easy: CurlHandle
     private let multi: OpaquePointer
     private let abortFlag: AbortFlag
@@ -14,15 +15,15 @@ public final class HTTPClient {
     public init(
         abortFlag: AbortFlag = AbortFlag(), options: HTTPClientOptions = HTTPClientOptions()
     ) throws(HTTPFailure) {
-        guard Self.isReady else { throw HTTPFailure(.outOfMemory, "libcurl could not be initialised.") }
-        guard let easy = curl_easy_init() else {
+        curl = try CurlLibrary.loaded()
+        guard let easy = curl.functions.easy_init() else {
             throw HTTPFailure(.outOfMemory, "libcurl could not make a handle.")
         }
-        guard let multi = curl_multi_init() else {
-            curl_easy_cleanup(easy)
+        guard let multi = curl.functions.multi_init() else {
+            curl.functions.easy_cleanup(easy)
             throw HTTPFailure(.outOfMemory, "libcurl could not make a handle.")
         }
-        self.easy = CurlHandle(easy)
+        self.easy = CurlHandle(easy, of: curl)
         self.multi = OpaquePointer(multi)
         self.abortFlag = abortFlag
         self.options = options
@@ -30,11 +31,8 @@ public final class HTTPClient {
 
     deinit {
         easy.close()
-        curl_multi_cleanup(UnsafeMutableRawPointer(multi))
+        _ = curl.functions.multi_cleanup(UnsafeMutableRawPointer(multi))
     }
-
-    /// Once a process; a `static let` is initialised by one thread while others wait.
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     /// Sends the request and waits for the whole answer, a deadline or the abort flag, whichever comes first.
     public func perform(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPResponse {
@@ -55,25 +53,25 @@ public final class HTTPClient {
 
     private func run(target: RequestTarget, transfer: Transfer) throws(HTTPFailure) {
         let multi = UnsafeMutableRawPointer(self.multi)
-        guard curl_multi_add_handle(multi, easy.pointer) == CURLM_OK else {
+        guard curl.functions.multi_add_handle(multi, easy.pointer) == CURLM_OK else {
             throw HTTPFailure(.other, "libcurl did not take the request.")
         }
-        defer { curl_multi_remove_handle(multi, easy.pointer) }
+        defer { _ = curl.functions.multi_remove_handle(multi, easy.pointer) }
         var running: Int32 = 1
         while running > 0 {
             guard !abortFlag.isRaised else { throw HTTPFailure(.aborted, "\(target.host): stopped.") }
-            guard curl_multi_perform(multi, &running) == CURLM_OK else {
+            guard curl.functions.multi_perform(multi, &running) == CURLM_OK else {
                 throw HTTPFailure(.other, "\(target.host): libcurl failed.")
             }
             // Bounds how late an abort is seen; the request's own deadlines are libcurl's.
-            if running > 0 { curl_multi_poll(multi, nil, 0, 100, nil) }
+            if running > 0 { _ = curl.functions.multi_poll(multi, nil, 0, 100, nil) }
         }
         try easy.finish(target: target, transfer: transfer, result: finishedCode(multi))
     }
 
     private func finishedCode(_ multi: UnsafeMutableRawPointer) -> CURLcode {
         var left: Int32 = 0
-        while let message = curl_multi_info_read(multi, &left) {
+        while let message = curl.functions.multi_info_read(multi, &left) {
             if message.pointee.msg == CURLMSG_DONE { return message.pointee.data.result }
         }
         return CURLE_RECV_ERROR

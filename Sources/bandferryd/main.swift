@@ -1,3 +1,4 @@
+import CLinux
 import Dispatch
 import Gateway
 import GatewayConfiguration
@@ -59,6 +60,8 @@ private func readConfiguration(_ path: String) -> (Configuration, [Configuration
     }
 }
 
+// By default each thread has an arena of malloc's, whose free memory is of no use to the others.
+_ = linux_limit_malloc_arenas(2)
 let path = configurationPath()
 let (configuration, warnings) = readConfiguration(path)
 let log = Log.standard(

@@ -6,7 +6,7 @@
 Beside it, with the same durability, schema, columns and indexes and one ack a chunk, upload off:
   floor  a small C program that reads the same socket and commits the same chunks
   bleak  a script with bleak and sqlite3, one transaction a notification
-Then a slow medium, memory with eight bands, and bytes a sample. Nothing is asserted here.
+Then a slow medium, memory with eight bands (also with the upload on), and bytes a sample. Nothing is asserted here.
 """
 
 import argparse
@@ -23,7 +23,8 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "lab"), str(HERE.parent / "clients")]
 
-from run import environment as bleak_python  # noqa: E402  Tests/clients/run.py
+import environments  # noqa: E402
+from run import BLEAK  # noqa: E402  Tests/clients/run.py
 from stack import Stack  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -35,6 +36,7 @@ def cpu_seconds(pid):
 
 
 def memory_kib(pid):
+    """What was resident at most, pages of files (its own and its libraries') included."""
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1])
@@ -75,12 +77,12 @@ class Bench:
             check=True).stdout.split()
         subprocess.run(["cc", "-O2", "-o", str(self.floor), str(HERE / "floor.c"), *flags], check=True)
         subprocess.run([str(HERE.parent / "powercut" / "build.sh"), str(self.powercut)], check=True)
-        self.python = str(bleak_python())
+        self.python = str(environments.interpreter("clients", [BLEAK]))
         self.empty = self._empty_database()
 
     def stack(self, samples, bands=1, **more):
         options = ["--records", str(samples), "--seed", "7", *more.pop("band_options", [])]
-        return Stack(self.options.bin, bands=bands, band_options=options, upload=False, **more)
+        return Stack(self.options.bin, bands=bands, band_options=options, **{"upload": False, **more})
 
     def _empty_database(self):
         """As bandferryd makes it."""
@@ -155,11 +157,13 @@ class Bench:
         finally:
             stack.close()
 
-    def memory(self, bands=8, samples=40_000):
-        stack = self.stack(samples, bands=bands)
+    def memory(self, bands=8, samples=40_000, upload=False):
+        stack = self.stack(samples, bands=bands, upload=upload)
         try:
             stack.start()
             stack.wait(lambda: stack.daemon.text().count("session ended") >= bands, "eight bands", deadline=600)
+            if upload:
+                stack.wait(lambda: not stack.gateway("SELECT 1 FROM unconfirmed"), "the upload", deadline=600)
             return memory_kib(stack.daemon.popen.pid)
         finally:
             stack.close()
@@ -195,7 +199,8 @@ def main():
         print(f"bytes of database a sample: {statistics.median(sizes):.1f} (asked: at most 48)")
         share, line = bench.slow_medium()
         print(f"fsync 30 ms slower, 420 notifications/s: {share:.3f} of the band's rate; {line}")
-        print(f"memory with 8 bands syncing: {bench.memory() / 1024:.1f} MiB at its highest (asked: under 24)")
+        print(f"memory with 8 bands syncing: {bench.memory() / 1024:.1f} MiB at its highest (asked: under 24), "
+              f"with the upload on {bench.memory(upload=True) / 1024:.1f}")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,23 @@ class Life(GatewayCase):
         time.sleep(4)
         self.assertEqual(stack.daemon.stop(deadline=25), 0)
 
+    def test_what_only_the_upload_needs_is_loaded_for_it_alone(self):
+        def libraries(stack):
+            mapped = pathlib.Path(f"/proc/{stack.daemon.popen.pid}/maps").read_text()
+            return {name for name in ["libcurl", "libssl", "libldap"] if f"/{name}" in mapped}
+
+        stack = self.stack(bands=1, upload=False)
+        stack.start()
+        self.wait_until_calm(stack, uploaded=False)
+        self.assertEqual(libraries(stack), set())
+        # The same band, now with a server.
+        self.assertEqual(stack.daemon.stop(), 0)
+        stack.uploads = True
+        stack.start_server().start_daemon()
+        self.wait_until_calm(stack)
+        self.assertIn("libcurl", libraries(stack))
+        self.check_accounts(stack)
+
     def test_one_daemon_a_state_directory(self):
         stack = self.stack(bands=1)
         stack.start()

@@ -3,6 +3,7 @@
 // No _GNU_SOURCE here: it changes fd_set, and the two modules' definitions of it must agree. A GNU-only call is
 // declared below by hand instead.
 #pragma once
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -40,3 +41,6 @@ static inline int linux_clock_is_synchronised(long *max_error) {
     *max_error = state.maxerror;
     return result >= 0 && result != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
 }
+
+// Before the threads that allocate; mallopt(3). False when malloc will not have it.
+static inline _Bool linux_limit_malloc_arenas(int count) { return mallopt(M_ARENA_MAX, count) == 1; }
