@@ -44,6 +44,7 @@ let wrappers: [Target] = [
     .target(name: "CLinux"),
     library("Locking"),
     library("Threading"),
+    library("FileReading"),
     library("DBus", ["Locking", "Threading", "CDBus", "CLinux"]),
     library("BluetoothManagement", ["CBluetooth", "CLinux"]),
     library("SQLite", ["CSQLite"]),
@@ -52,7 +53,7 @@ let wrappers: [Target] = [
     library("HTTPClient", ["CCurl"]),
     library("HTTPServer", ["Locking", "CMicrohttpd"]),
     library("Compression", ["CZlib"]),
-    library("INIFile", ["CINI"]),
+    library("INIFile", ["FileReading", "CINI"]),
     library("TimeZones", ["CGLib"]),
 ]
 
@@ -80,8 +81,8 @@ let adapters: [Target] = [
     library(
         "Uplink",
         [
-            "Locking", "Threading", "HTTPClient", "Compression", "Store", "UploadDecisions", "IngestAPI",
-            "GatewayModel",
+            "Locking", "Threading", "FileReading", "HTTPClient", "Compression", "Store", "UploadDecisions",
+            "IngestAPI", "GatewayModel",
         ]),
     .target(
         name: "IngestStore",
@@ -95,7 +96,10 @@ let adapters: [Target] = [
         swiftSettings: settings),
     library(
         "IngestService",
-        ["Locking", "HTTPServer", "Compression", "IngestStore", "ZoneDatabase", "IngestAPI", "CivilTime"]),
+        [
+            "Locking", "FileReading", "HTTPServer", "Compression", "IngestStore", "ZoneDatabase", "IngestAPI",
+            "CivilTime",
+        ]),
     library("NetworkWatch", ["Threading", "DBus", "UploadDecisions"]),
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
@@ -103,7 +107,7 @@ let adapters: [Target] = [
     library(
         "Gateway",
         [
-            "Locking",
+            "Locking", "FileReading",
             "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
             "UploadDecisions",
             "GatewayBus", "NetworkWatch", "Systemd",

@@ -5,8 +5,9 @@
     scripts/check-imports.py --self-test  shows that each rule catches a planted violation
 
 The layers are those of Package.swift. A C library has exactly one importer, its wrapper. A wrapper imports no
-target of ours but those of the system that all may use: CLinux, Locking, Threading. A pure target imports pure targets only, and of the system FoundationEssentials at
-most: no I/O. An adapter imports no program, a program no other. Nothing imports the whole of Foundation.
+target of ours but those over the system that all may use: CLinux, Locking, Threading, FileReading. A pure target
+imports pure targets only, and of the system FoundationEssentials at most: no I/O. An adapter imports no program, a
+program no other. Nothing imports the whole of Foundation.
 """
 import pathlib
 import re
@@ -15,7 +16,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM = {"Swift", "Glibc", "Dispatch", "Synchronization", "FoundationEssentials", "_Concurrency"}
 # Thin layers over the C library of the system, which every wrapper may use.
-SHARED = {"CLinux", "Locking", "Threading"}
+SHARED = {"CLinux", "Locking", "Threading", "FileReading"}
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+"
     r"(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w[\w-]*)"

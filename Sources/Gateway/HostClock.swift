@@ -1,4 +1,5 @@
 import CLinux
+import FileReading
 import GatewayModel
 import Glibc
 import HistorySync
@@ -56,12 +57,7 @@ public struct HostClock: Sendable {
 
     /// Empty where the kernel does not tell.
     private static func readBootID() -> String {
-        let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = read(descriptor, &bytes, bytes.count)
-        guard count > 0 else { return "" }
-        return String(decoding: bytes[..<count].prefix { $0 > 32 }, as: UTF8.self)
+        let bytes = try? ReadableFile("/proc/sys/kernel/random/boot_id").bytes(limit: 64)
+        return String(decoding: (bytes ?? []).prefix { $0 > 32 }, as: UTF8.self)
     }
 }

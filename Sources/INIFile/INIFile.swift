@@ -1,4 +1,5 @@
 import CINI
+import FileReading
 import Glibc
 
 /// Reads INI files as inih does: `[section]`, `key = value`, comments by `#` or `;` at the start of a line and by
@@ -47,31 +48,27 @@ public enum INIFile {
     }
 
     private static func contents(of path: String) throws(INIError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(path, "can't be opened") }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw failure(path, "can't be read") }
-            if count == 0 { return bytes }
-            bytes += buffer[..<count]
-            guard bytes.count <= sizeLimit else {
-                throw INIError(file: path, message: "larger than 1 MiB; is it the right file?")
-            }
+        do {
+            return try ReadableFile(path, waits: true).bytes(limit: sizeLimit)
+        } catch {
+            throw failure(path, error)
         }
     }
 
-    private static func failure(_ path: String, _ what: String) -> INIError {
-        let code = errno
-        let hint =
-            switch code {
-            case ENOENT: "; name an existing file with --config FILE"
-            case EACCES: "; run the command as a user who may read it, or change the file's permissions"
-            default: ""
-            }
-        return INIError(file: path, message: "\(what): \(String(cString: strerror(code)))\(hint)")
+    private static func failure(_ path: String, _ failure: ReadFailure) -> INIError {
+        switch failure {
+        case .notOpened(let code):
+            let hint =
+                switch code {
+                case ENOENT: "; name an existing file with --config FILE"
+                case EACCES:
+                    "; run the command as a user who may read it, or change the file's permissions"
+                default: ""
+                }
+            return INIError(file: path, message: "can't be opened: \(failure.reason)\(hint)")
+        case .tooLarge: return INIError(file: path, message: "larger than 1 MiB; is it the right file?")
+        case .notRead, .notAFile, .readableByOthers:
+            return INIError(file: path, message: "can't be read: \(failure.reason)")
+        }
     }
 }

@@ -1,3 +1,4 @@
+import FileReading
 import Glibc
 
 /// Files whose contents nobody but their owner may know.
@@ -6,31 +7,12 @@ enum SecretFile {
 
     /// `isSecret` false reads a file that everybody may read.
     static func read(_ path: String, isSecret: Bool = true) throws(SecretFileFailure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .unreadable(String(cString: strerror(errno))) }
-        defer { close(descriptor) }
-        // The mode of what was opened, not of what the path names a moment later.
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .unreadable(String(cString: strerror(errno))) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
-        guard !isSecret || status.st_mode & 0o077 == 0 else {
-            throw .readableByOthers(mode: status.st_mode & 0o777)
-        }
-        return try contents(descriptor)
-    }
-
-    private static func contents(_ descriptor: Int32) throws(SecretFileFailure) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .unreadable(String(cString: strerror(errno)))
-            }
-            if count == 0 { return bytes }
-            bytes.append(contentsOf: buffer[..<count])
-            guard bytes.count <= limit else { throw .tooLarge }
+        do throws(ReadFailure) {
+            let file = try ReadableFile(path)
+            try file.requireRegular(secret: isSecret)
+            return try file.bytes(limit: limit)
+        } catch {
+            throw SecretFileFailure(error)
         }
     }
 
@@ -68,6 +50,16 @@ public enum SecretFileFailure: Error, Equatable, Sendable, CustomStringConvertib
     case readableByOthers(mode: UInt32)
     case notAFile
     case tooLarge
+
+    init(_ failure: ReadFailure) {
+        self =
+            switch failure {
+            case .notOpened, .notRead: .unreadable(failure.reason)
+            case .notAFile: .notAFile
+            case .readableByOthers(let mode): .readableByOthers(mode: mode)
+            case .tooLarge: .tooLarge
+            }
+    }
 
     public var description: String {
         switch self {

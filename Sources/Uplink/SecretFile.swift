@@ -1,3 +1,4 @@
+import FileReading
 import Glibc
 import UploadDecisions
 
@@ -25,6 +26,16 @@ struct SecretFile {
     struct Fault: Error {
         let fault: UploadProblem.TokenFileFault
         init(_ fault: UploadProblem.TokenFileFault) { self.fault = fault }
+
+        fileprivate init(_ failure: ReadFailure) {
+            fault =
+                switch failure {
+                case .notOpened, .notRead: .unreadable(failure.reason)
+                case .notAFile: .unreadable("it is not a file")
+                case .readableByOthers: .readableByOthers
+                case .tooLarge: .malformed
+                }
+        }
     }
 
     private static let sizeLimit = 4096
@@ -39,45 +50,33 @@ struct SecretFile {
 
     /// What keeps it from being used, without reading it; nil = nothing.
     func fault() -> UploadProblem.TokenFileFault? {
-        switch opened({ _, _ in .success(()) }) {
-        case .success: nil
-        case .failure(let failure): failure.fault
+        do throws(ReadFailure) {
+            try ReadableFile(path).requireRegular(secret: true)
+            return nil
+        } catch {
+            return Fault(error).fault
         }
     }
 
     /// The one line that it holds, without the white space around it, and which state it was read in. Anything but
     /// printable ASCII is refused: it could end a header line.
     func readLine() -> Result<(line: String, stamp: Stamp), Fault> {
-        opened { file, info in
-            var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
-            let count = read(file, &bytes, bytes.count)
-            guard count >= 0 else { return .failure(Fault(.unreadable(Self.reason(errno)))) }
-            guard count <= Self.sizeLimit, let line = Self.line(bytes[..<count]) else {
+        do throws(ReadFailure) {
+            let file = try ReadableFile(path)
+            let info = try file.requireRegular(secret: true)
+            guard let line = Self.line(try file.bytes(limit: Self.sizeLimit)) else {
                 return .failure(Fault(.malformed))
             }
             return .success((line, Stamp(info)))
+        } catch {
+            return .failure(Fault(error))
         }
     }
 
-    private func opened<Value>(_ body: (Int32, stat) -> Result<Value, Fault>) -> Result<Value, Fault> {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { return .failure(Fault(.unreadable(Self.reason(errno)))) }
-        defer { close(file) }
-        var info = stat()
-        guard fstat(file, &info) == 0 else { return .failure(Fault(.unreadable(Self.reason(errno)))) }
-        guard info.st_mode & S_IFMT == S_IFREG else {
-            return .failure(Fault(.unreadable("it is not a file")))
-        }
-        guard info.st_mode & 0o077 == 0 else { return .failure(Fault(.readableByOthers)) }
-        return body(file, info)
-    }
-
-    private static func line(_ bytes: ArraySlice<UInt8>) -> String? {
+    private static func line(_ bytes: [UInt8]) -> String? {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) }
         let line = bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
         guard !line.isEmpty, line.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else { return nil }
         return String(decoding: line, as: UTF8.self)
     }
-
-    private static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
 }
