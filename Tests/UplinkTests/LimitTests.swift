@@ -74,7 +74,7 @@ import UploadDecisions
             ]
             $0.sharing.toCompare = [sample(1)]
         }
-        let asked = WorkerTests().ask(run)
+        let asked = run.ask()
         #expect(asked != .unreachable)
         run.pass(.seconds(400))
         #expect(run.log.contains("PUT gaps \(deviceA)"))
@@ -150,7 +150,7 @@ import UploadDecisions
         run.pass(.seconds(100))
         #expect(run.posts <= 1)
         let before = run.log.count
-        #expect(WorkerTests().ask(run) != .unreachable)
+        #expect(run.ask() != .unreachable)
         #expect(run.log.count == before + 1)
     }
 

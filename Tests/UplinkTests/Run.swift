@@ -88,6 +88,14 @@ final class Run {
     /// The next commit.
     func wake() { _ = worker.step(wasWoken: true) }
 
+    /// A question about the first device, as its session asks it.
+    func ask(deadline: Duration = .seconds(10)) -> ServerAnswer? {
+        let answer = OneShot<ServerAnswer>()
+        worker.answer(
+            Mailbox.Question(device: deviceA, until: clock.monotonic + deadline, answer: answer))
+        return answer.peek
+    }
+
     var log: [String] { server.contents.value.log }
     var posts: Int { log.count { $0.hasPrefix("POST") } }
     var problem: String? { board.snapshot.problem?.code }

@@ -58,7 +58,7 @@ import Testing
             answer.headers.append(Self.date)
             return .success(answer)
         })
-        #expect(WorkerTests().ask(run) == .unknownDevice)
+        #expect(run.ask() == .unknownDevice)
         #expect(run.dates.value.count == 1)
     }
 }

@@ -1,6 +1,8 @@
 import BandProfile
 import Foundation
 import GatewayModel
+import HTTPClient
+import IngestAPI
 import Locking
 import UploadDecisions
 
@@ -96,4 +98,10 @@ func eventually(_ condition: () -> Bool) async -> Bool {
         try? await Task.sleep(for: .milliseconds(5))
     }
     return condition()
+}
+
+extension BatchAnswer {
+    static func decoded(_ response: HTTPResponse) throws -> BatchAnswer {
+        try APIJSON.decode(from: response.body)
+    }
 }
