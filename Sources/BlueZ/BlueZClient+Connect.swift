@@ -48,21 +48,34 @@ extension BlueZClient {
         return link
     }
 
-    private func connect(_ path: String, deadline: Duration) async throws(BlueZFailure) {
+    /// A call of a device that takes its time, and is cancelled by another one when it takes too long. False = it was done
+    /// already.
+    func establish(
+        _ path: String, _ member: String, cancelling: String, deadline: Duration,
+        during operation: BlueZOperation
+    ) async throws(BlueZFailure) -> Bool {
         do throws(BlueZFailure) {
             _ = try await call(
-                path, BlueZName.device, "Connect", deadline: deadline, during: .connect, device: path)
+                path, BlueZName.device, member, deadline: deadline, during: operation, device: path)
+            return true
         } catch {
             switch error.kind {
-            case .alreadyDone: return
+            case .alreadyDone: return false
             case .deadline, .cancelled:
-                // The documented way to cancel a Connect that hangs; an absent band costs Wi-Fi airtime too.
                 try? connection?.callWithoutReply(
-                    BlueZName.service, path: path, interface: BlueZName.device, "Disconnect")
+                    BlueZName.service, path: path, interface: BlueZName.device, cancelling)
                 throw error
             default: throw error
             }
         }
+    }
+
+    private func connect(_ path: String, deadline: Duration) async throws(BlueZFailure) {
+        // Disconnect is the documented way to cancel a Connect that hangs; an absent band costs Wi-Fi airtime too.
+        guard
+            try await establish(
+                path, "Connect", cancelling: "Disconnect", deadline: deadline, during: .connect)
+        else { return }
         // Connected=true precedes the reply; where it does not, it is about to come. bluetoothd 5.66 never signals it
         // when it sees the ATT channel before the kernel's event: then the objects themselves tell.
         let isSeen = await wait(.seconds(1)) { $0.objects.devices[path]?.connected != false }

@@ -14,11 +14,7 @@ extension BlueZClient {
     public func stopDiscovery() async {
         wantsDiscovery = false
         guard let address = discoveryAdapter, let index = objects.adapterIndex(of: address) else { return }
-        discoveryAdapter = nil
-        // "No discovery started" is as good.
-        _ = try? await call(
-            path(ofAdapter: index), BlueZName.adapter, "StopDiscovery", deadline: timings.other,
-            during: .discover)
+        await endDiscovery(at: index)
     }
 
     public var isDiscovering: Bool { discoveryAdapter != nil }
@@ -70,16 +66,21 @@ extension BlueZClient {
         }
     }
 
+    private func endDiscovery(at index: UInt16) async {
+        discoveryAdapter = nil
+        // "No discovery started" is as good.
+        _ = try? await call(
+            path(ofAdapter: index), BlueZName.adapter, "StopDiscovery", deadline: timings.other,
+            during: .discover)
+    }
+
     private func restartDiscovery() async {
         guard wantsDiscovery, let index = adapterInUse, objects.adapters[index]?.powered == true else {
             return
         }
         if discoveryAdapter != nil {
             // We believe in a session that the adapter does not: end it, or StartDiscovery says InProgress.
-            discoveryAdapter = nil
-            _ = try? await call(
-                path(ofAdapter: index), BlueZName.adapter, "StopDiscovery", deadline: timings.other,
-                during: .discover)
+            await endDiscovery(at: index)
         }
         do throws(BlueZFailure) {
             try await beginDiscovery()

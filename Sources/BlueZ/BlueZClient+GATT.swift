@@ -89,19 +89,8 @@ extension BlueZClient {
         }
         // Paired without a bond, Pair() is never answered (BlueZ 5.66 to 5.87); with one there is nothing to do.
         guard !device.paired else { return }
-        do throws(BlueZFailure) {
-            _ = try await call(
-                link.path, BlueZName.device, "Pair", deadline: deadline, during: .pair, device: link.path)
-        } catch {
-            switch error.kind {
-            case .alreadyDone: return
-            case .deadline, .cancelled:
-                try? connection?.callWithoutReply(
-                    BlueZName.service, path: link.path, interface: BlueZName.device, "CancelPairing")
-                throw error
-            default: throw error
-            }
-        }
+        _ = try await establish(
+            link.path, "Pair", cancelling: "CancelPairing", deadline: deadline, during: .pair)
     }
 
     // MARK: notifications
