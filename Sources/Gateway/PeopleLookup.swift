@@ -8,13 +8,8 @@ struct PeopleLookup {
     var persons: [Person]
     var bands: [BandStatus]
 
-    /// By id, else by name.
     func person(_ text: String) throws(CommandFailure) -> Person {
-        if let person = persons.first(where: { $0.id.text == text })
-            ?? persons.first(where: { $0.name == text })
-        {
-            return person
-        }
+        if let person = persons.person(called: text) { return person }
         let known = persons.map(\.name).joined(separator: ", ")
         throw CommandFailure(
             .notFound,

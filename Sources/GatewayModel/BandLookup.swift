@@ -9,3 +9,10 @@ extension Sequence where Element == BandStatus {
         return named.count == 1 ? named.first : nil
     }
 }
+
+extension Collection where Element == Person {
+    /// The person who is meant: by id, else by name.
+    public func person(called text: String) -> Person? {
+        first { $0.id.text == text } ?? first { $0.name == text }
+    }
+}

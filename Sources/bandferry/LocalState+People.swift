@@ -24,14 +24,9 @@ extension LocalState {
             persons: try reader.persons(), bands: bands)
     }
 
-    /// By id, else by name, as the daemon does.
     func person(_ text: String) throws -> Person {
         let persons = try reader.persons()
-        if let person = persons.first(where: { $0.id.text == text })
-            ?? persons.first(where: { $0.name == text })
-        {
-            return person
-        }
+        if let person = persons.person(called: text) { return person }
         let known = persons.map(\.name).joined(separator: ", ")
         throw Failure(
             .notFound, "Nobody here is called '\(text)'.\nKnown: \(known.isEmpty ? "nobody yet" : known).")
