@@ -172,8 +172,6 @@ extension RunningGateway {
 extension ReplacePlan.Step {
     /// The oldest first.
     var rings: [KnownRing] {
-        state.rings.sorted { $0.firstSeen < $1.firstSeen }.compactMap { ring in
-            RingID(ring.ring).map { KnownRing(ring: $0, completeThrough: ring.completeThrough) }
-        }
+        state.rings.sorted { $0.firstSeen < $1.firstSeen }.compactMap { KnownRing($0) }
     }
 }

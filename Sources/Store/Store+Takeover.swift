@@ -2,18 +2,6 @@ import BandProfile
 import GatewayModel
 import SQLite
 
-/// What the server knows of a ring of a band that is taken over.
-public struct KnownRing: Equatable, Sendable {
-    public var ring: RingID
-    /// Nil = no gateway has said so.
-    public var completeThrough: UInt32?
-
-    public init(ring: RingID, completeThrough: UInt32?) {
-        self.ring = ring
-        self.completeThrough = completeThrough
-    }
-}
-
 extension Store {
     /// Takes a band over from a gateway that is lost: adopts it as owned here, begins each ring after what the server has,
     /// and knows its gaps, all in one transaction. Returns the seq from which each ring is read.

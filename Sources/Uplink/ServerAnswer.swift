@@ -15,36 +15,30 @@ public enum ServerAnswer: Equatable, Sendable {
 
 /// What the server holds of one device. Ingest API 1, "What the server knows of a device".
 public struct ServerDeviceState: Equatable, Sendable {
-    public struct Ring: Equatable, Sendable {
-        public var ring: RingID
-        /// Nil = no gateway has said so yet.
-        public var completeThrough: UInt32?
-
-        public init(ring: RingID, completeThrough: UInt32?) {
-            self.ring = ring
-            self.completeThrough = completeThrough
-        }
-    }
-
-    public var rings: [Ring]
+    public var rings: [KnownRing]
     /// Corrections start above it.
     public var maxVersion: Int
 
-    public init(rings: [Ring], maxVersion: Int) {
+    public init(rings: [KnownRing], maxVersion: Int) {
         self.rings = rings
         self.maxVersion = maxVersion
     }
 
-    /// A ring whose name is none is left out: it can't be one of a band's.
     init(_ state: DeviceState) {
-        rings = state.rings.compactMap { ring in
-            RingID(ring.ring).map { Ring(ring: $0, completeThrough: ring.completeThrough) }
-        }
+        rings = state.rings.compactMap { KnownRing($0) }
         maxVersion = Self.version(state.maxVersion)
     }
 
     /// A version above it has to exist, whatever the server says.
     public static func version(_ claimed: Int) -> Int {
         min(max(0, claimed), APISample.validVersions.upperBound / 2)
+    }
+}
+
+extension KnownRing {
+    /// Nil for a name that is none: it can't be one of a band's.
+    public init?(_ state: RingState) {
+        guard let ring = RingID(state.ring) else { return nil }
+        self.init(ring: ring, completeThrough: state.completeThrough)
     }
 }
