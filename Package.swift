@@ -168,6 +168,7 @@ let unitTests: [Target] = [
         "GatewayConfigurationTests",
         ["GatewayConfiguration", "INIFile", "BandProfile", "GatewayModel", "UploadDecisions"]),
     tests("FileReadingTests", ["FileReading"]),
+    tests("LockingTests", ["Locking", "Threading"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("PostgreSQLTests", ["PostgreSQL"]),
     // Loses what was not synced, as a power cut does, and fails on demand. Also built for LD_PRELOAD by its build.sh.

@@ -78,6 +78,22 @@ static inline int bandferry_mhd_socket(struct MHD_Connection *connection)
     return info == NULL ? -1 : info->connect_fd;
 }
 
+// From the first byte of a request's line to its body.
+static inline size_t bandferry_mhd_head_size(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info == NULL ? 0 : info->header_size;
+}
+
+// Whether it takes a line feed alone, a folded line and a NUL, and says nothing of them. From 1.0 on it refuses
+// them when it is strict.
+static inline bool bandferry_mhd_is_lax(void)
+{
+    // 0.9.75 is "0.9.75".
+    return strncmp(MHD_get_version(), "0.", 2) == 0;
+}
+
 // Versions differ in whether Swift sees these enumerations as closed, and so in the names of their cases.
 
 static inline enum MHD_Result bandferry_mhd_result(bool go_on)
@@ -91,15 +107,15 @@ static inline bool bandferry_mhd_is_start(enum MHD_ConnectionNotificationCode co
 }
 
 static inline int bandferry_mhd_each_header(
-    struct MHD_Connection *connection, MHD_KeyValueIterator iterator, void *cls)
+    struct MHD_Connection *connection, MHD_KeyValueIteratorN iterator, void *cls)
 {
-    return MHD_get_connection_values(connection, MHD_HEADER_KIND, iterator, cls);
+    return MHD_get_connection_values_n(connection, MHD_HEADER_KIND, iterator, cls);
 }
 
 static inline int bandferry_mhd_each_argument(
-    struct MHD_Connection *connection, MHD_KeyValueIterator iterator, void *cls)
+    struct MHD_Connection *connection, MHD_KeyValueIteratorN iterator, void *cls)
 {
-    return MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, iterator, cls);
+    return MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, iterator, cls);
 }
 
 static inline struct MHD_Response *bandferry_mhd_response(size_t size, const void *bytes)

@@ -141,6 +141,8 @@ struct InvocationParser {
     private mutating func split() throws(UsageError) {
         var rest = unsplit[...]
         while let word = rest.popFirst() {
+            // As a script gives where its variable is not set. Left out it would often mean all.
+            guard !word.isEmpty else { throw UsageError(message: "an argument is empty", command: nil) }
             guard word.hasPrefix("-"), word != "-" else {
                 words.append(word)
                 continue
@@ -163,9 +165,7 @@ struct InvocationParser {
                     throw UsageError(message: "--\(name) takes no value", command: nil)
                 }
                 options.append((name, nil))
-            } else if parts.count == 2 {
-                options.append((name, String(parts[1])))
-            } else if let value = rest.popFirst() {
+            } else if let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty {
                 options.append((name, value))
             } else {
                 throw UsageError(message: "--\(name) needs a value", command: nil)

@@ -6,8 +6,9 @@ public struct ReadableFile: ~Copyable {
 
     /// - Parameter waits: for somebody who writes, where the path is a pipe; else such a pipe is empty.
     public init(_ path: String, waits: Bool = false) throws(ReadFailure) {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
         guard descriptor >= 0 else { throw .notOpened(errno) }
+        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }

@@ -12,7 +12,8 @@ func accessHandler(
     guard let context, let connection, let size, let slot else { return bandferry_mhd_result(false) }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     guard let known = slot.pointee else {
-        let exchange = newExchange(connection, url: url, method: method, core: core)
+        let exchange = newExchange(
+            connection, line: RequestLine(method: method, target: url, version: version), core: core)
         slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         return core.begin(exchange, connection)
     }
@@ -65,23 +66,23 @@ func connectionChanged(
         address: ClientAddress(bandferry_mhd_client_address(connection)))
 }
 
-private func newExchange(
-    _ connection: OpaquePointer, url: UnsafePointer<CChar>?, method: UnsafePointer<CChar>?, core: ServerCore
-) -> Exchange {
-    let target = url.map { String(cString: $0) } ?? ""
+private func newExchange(_ connection: OpaquePointer, line: RequestLine, core: ServerCore) -> Exchange {
+    let target = line.target.text
     let arguments = fields(of: connection, bandferry_mhd_each_argument)
+    let headers = fields(of: connection, bandferry_mhd_each_header)
+    let layout = HeadLayout(
+        line: line, arguments: arguments, headers: headers, size: bandferry_mhd_head_size(connection))
     let head = RequestHead(
-        targetBytes: arguments.reduce(target.utf8.count) {
-            $0 + $1.name.utf8.count + $1.value.utf8.count + 2
-        },
-        headers: fields(of: connection, bandferry_mhd_each_header))
+        targetBytes: arguments.reduce(line.target.count) { $0 + $1.name.count + $1.value.count + 2 },
+        headers: headers.map(\.text), isAsItCame: !bandferry_mhd_is_lax() || layout.isWhole)
     var request = ServerRequest(
-        method: method.map { String(cString: $0) } ?? "", path: [], headers: head.headers,
+        method: line.method.text, path: [], headers: head.headers,
         client: ClientAddress(bandferry_mhd_client_address(connection)))
     if let fault = head.fault(core.limits) {
         return Exchange(request: request, refusal: core.refuse(fault), isUnframed: true)
     }
-    let query = arguments.map { field -> HTTPField? in
+    let query = arguments.map { argument -> HTTPField? in
+        let field = argument.text
         guard let name = percentDecoded(field.name), let value = percentDecoded(field.value) else {
             return nil
         }
@@ -97,17 +98,21 @@ private func newExchange(
 
 /// Collects headers or parameters of one request.
 private final class FieldList {
-    var fields: [HTTPField] = []
+    var fields: [HeadField] = []
 }
 
-private typealias EachField = (OpaquePointer?, MHD_KeyValueIterator?, UnsafeMutableRawPointer?) -> Int32
+private typealias EachField = (OpaquePointer?, MHD_KeyValueIteratorN?, UnsafeMutableRawPointer?) -> Int32
 
-private func fields(of connection: OpaquePointer, _ each: EachField) -> [HTTPField] {
+/// Good for as long as the request's callback runs.
+private func fields(of connection: OpaquePointer, _ each: EachField) -> [HeadField] {
     let list = FieldList()
-    let collect: MHD_KeyValueIterator = { context, _, name, value in
+    let collect: MHD_KeyValueIteratorN = { context, _, name, nameSize, value, valueSize in
         guard let context, let name else { return bandferry_mhd_result(true) }
         let list = Unmanaged<FieldList>.fromOpaque(context).takeUnretainedValue()
-        list.fields.append(HTTPField(String(cString: name), value.map { String(cString: $0) } ?? ""))
+        list.fields.append(
+            HeadField(
+                name: HeadText(start: name, count: nameSize), value: HeadText(start: value, count: valueSize))
+        )
         return bandferry_mhd_result(true)
     }
     withExtendedLifetime(list) { _ = each(connection, collect, Unmanaged.passUnretained(list).toOpaque()) }

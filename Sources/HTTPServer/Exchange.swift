@@ -31,8 +31,11 @@ final class Exchange: @unchecked Sendable {
     var refusal: ServerResponse?
     /// The body is read and dropped although the request is for the handler.
     var dropsBody = false
-    /// Where the request ends can't be told: the answer is the connection's last.
+    /// Where the request ends can't be told: its body is not waited for, and the answer is the connection's last.
     let isUnframed: Bool
+    /// The answer is the connection's last: of chunks the library hands over what is in them, and how they were
+    /// told apart it alone saw, so a proxy may have found the request's end elsewhere.
+    var isLast: Bool { isUnframed || !request.header("transfer-encoding").isEmpty }
     private(set) var received = 0
     /// Bytes that count against the limit of all requests together.
     var charged = 0

@@ -3,13 +3,41 @@ struct RequestHead {
     /// Of path and query, as they came.
     var targetBytes: Int
     var headers: [HTTPField]
+    /// False when more came than target and headers show, or something else between two lines than CRLF.
+    var isAsItCame = true
 
     /// Why the request is refused whoever asks; nil when it is not.
     func fault(_ limits: HTTPLimits) -> HTTPRefusal? {
         guard targetBytes <= limits.targetBytes else { return .targetTooLong(limit: limits.targetBytes) }
         let bytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         guard headers.count <= limits.headers, bytes <= limits.headerBytes else { return .headersTooLarge }
-        return framing
+        return form ?? framing
+    }
+
+    /// A name is a token, and nothing in a value ends a line or a text (RFC 9110, 5.1 and 5.5; RFC 9112, 5.1):
+    /// whoever reads on where another stops sees other headers.
+    private var form: HTTPRefusal? {
+        guard isAsItCame else {
+            return .malformedHead("a line does not end with CRLF, is folded, or has a NUL in it")
+        }
+        for field in headers {
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
+                return .malformedHead("a header's name is not one")
+            }
+            guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
+                return .malformedHead("there is a control character in a header")
+            }
+        }
+        return nil
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
     }
 
     /// Where a body ends may not depend on who reads it: a proxy before this server that understands a request

@@ -117,7 +117,7 @@ final class ServerCore: Sendable {
     }
 
     func send(_ response: ServerResponse, _ exchange: Exchange, on connection: OpaquePointer) -> MHD_Result {
-        send(response, exchange, on: connection, close: requests.isStopping)
+        send(response, exchange, on: connection, close: requests.isStopping || exchange.isLast)
     }
 
     private func send(

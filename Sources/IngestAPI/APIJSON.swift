@@ -13,7 +13,7 @@ public enum APIJSON {
     public static func decode<Value: Decodable>(
         _: Value.Type = Value.self, from bytes: [UInt8]
     ) throws(APIFailure) -> Value {
-        guard JSONSyntax.isJSON(bytes) else { throw .malformed("the body is not JSON") }
+        guard JSONSyntax.isJSON(bytes) else { throw .malformed(notJSON) }
         do {
             return try JSONDecoder().decode(Value.self, from: Data(bytes))
         } catch let failure as APIFailure {
@@ -21,23 +21,63 @@ public enum APIJSON {
         } catch let failure as DecodingError {
             throw .malformed(describe(failure))
         } catch {
-            throw .malformed("the body is not JSON")
+            throw .malformed("the body can't be read")
         }
     }
+
+    private static let notJSON = "the body is not JSON"
 
     private static func describe(_ failure: DecodingError) -> String {
         switch failure {
         case .keyNotFound(let key, let context): "\(path(context, key)) is missing"
         case .valueNotFound(_, let context): "\(path(context)) is null"
         case .typeMismatch(_, let context): "\(path(context)) has the wrong type"
-        case .dataCorrupted(let context) where context.codingPath.isEmpty: "the body is not JSON"
+        // It is JSON: what a decoder says without a field is of a number, of which `whole` tells more.
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in it can't be taken"
         case .dataCorrupted(let context): "\(path(context)) is not valid"
         @unknown default: "the body can't be read"
         }
     }
 
     private static func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
-        let keys = context.codingPath + [last].compactMap { $0 }
-        return keys.isEmpty ? "the body" : keys.map(\.stringValue).joined(separator: ".")
+        path(context.codingPath + [last].compactMap { $0 })
+    }
+
+    fileprivate static func path(_ keys: [any CodingKey]) -> String {
+        keys.isEmpty
+            ? "the body" : keys.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }.joined(separator: ".")
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A whole number. Of one that its type can't hold the decoder does not say which field it is; this does.
+    func whole<Number: FixedWidthInteger & Decodable>(
+        _: Number.Type = Number.self, forKey key: Key
+    ) throws -> Number {
+        do {
+            return try decode(Number.self, forKey: key)
+        } catch {
+            throw named(error, key)
+        }
+    }
+
+    /// Nil when it is absent or null.
+    func wholeIfPresent<Number: FixedWidthInteger & Decodable>(
+        _: Number.Type = Number.self, forKey key: Key
+    ) throws -> Number? {
+        do {
+            return try decodeIfPresent(Number.self, forKey: key)
+        } catch {
+            throw named(error, key)
+        }
+    }
+
+    private func named(_ error: any Error, _ key: Key) -> any Error {
+        switch error {
+        case DecodingError.keyNotFound, DecodingError.valueNotFound, DecodingError.typeMismatch: error
+        default:
+            APIFailure.malformed(
+                "\(APIJSON.path(codingPath + [key])) is out of range, or not a whole number")
+        }
     }
 }

@@ -121,6 +121,16 @@ public struct DeviceReport: Codable, Equatable, Sendable {
         case newestRecordedAt = "newest_recorded_at"
     }
 
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        lastContact = try container.decodeIfPresent(APITime.self, forKey: .lastContact)
+        batteryPercent = try container.wholeIfPresent(forKey: .batteryPercent)
+        firmware = try container.decodeIfPresent(String.self, forKey: .firmware)
+        newestSeq = try container.wholeIfPresent(forKey: .newestSeq)
+        newestRecordedAt = try container.decodeIfPresent(APITime.self, forKey: .newestRecordedAt)
+        unsent = try container.wholeIfPresent(forKey: .unsent)
+    }
+
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(lastContact, forKey: .lastContact)

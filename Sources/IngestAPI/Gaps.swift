@@ -41,6 +41,17 @@ public struct APIGap: Codable, Equatable, Sendable {
         case healedAt = "healed_at"
     }
 
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        ring = try container.decode(String.self, forKey: .ring)
+        firstSeq = try container.whole(forKey: .firstSeq)
+        lastSeq = try container.wholeIfPresent(forKey: .lastSeq)
+        after = try container.decodeIfPresent(APITime.self, forKey: .after)
+        before = try container.decodeIfPresent(APITime.self, forKey: .before)
+        cause = try container.decode(APIGapCause.self, forKey: .cause)
+        healedAt = try container.decodeIfPresent(APITime.self, forKey: .healedAt)
+    }
+
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(ring, forKey: .ring)

@@ -19,6 +19,12 @@ public struct LeaseRequest: Codable, Equatable, Sendable {
         case gatewayID = "gateway_id"
         case ttlSeconds = "ttl_s"
     }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        gatewayID = try container.decode(String.self, forKey: .gatewayID)
+        ttlSeconds = try container.whole(forKey: .ttlSeconds)
+    }
 }
 
 /// Who owns a band and until when: the answer to a lease request, and part of a `lease_held` error.

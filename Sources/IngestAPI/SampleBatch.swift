@@ -91,8 +91,8 @@ extension ReceivedBatch: Decodable {
         }
         syncID = try container.decode(String.self, forKey: .syncID)
         guard IngestAPI.isOpaqueID(syncID) else { throw APIFailure.malformed("sync_id is not an id") }
-        completeThrough = try container.decodeIfPresent(UInt32.self, forKey: .completeThrough)
-        let declared = try container.decode(Int.self, forKey: .sampleCount)
+        completeThrough = try container.wholeIfPresent(forKey: .completeThrough)
+        let declared: Int = try container.whole(forKey: .sampleCount)
         samples = try container.decode(TolerantSamples.self, forKey: .samples).results
         guard declared == samples.count else {
             throw APIFailure.malformed("sample_count is not the number of samples")

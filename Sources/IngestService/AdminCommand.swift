@@ -66,11 +66,8 @@ public struct AdminCommand: Equatable, Sendable {
         if let word = reader.words.first { throw UsageFailure("\(word) is not wanted here") }
     }
 
-    /// `[A-Za-z0-9_.-]{1,64}`: it stands in token files, and in lists.
     private static func name(_ text: String) throws(UsageFailure) -> String {
-        guard IngestAPI.isDeviceID(text) else {
-            throw UsageFailure("\(text): an account's name is 1 to 64 of A-Z a-z 0-9 _ . -")
-        }
+        guard AccountName.isValid(text) else { throw UsageFailure("\(text): \(AccountName.rule)") }
         return text
     }
 

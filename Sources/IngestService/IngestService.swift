@@ -15,6 +15,9 @@ public final class IngestService: Sendable {
     private let dashboard: StaticFiles
     private let report: @Sendable (ServiceEvent) -> Void
     let metrics = Metrics()
+    /// Of those that a write brings about, as opposed to somebody's question.
+    private let nextProbe = Guarded(ContinuousClock.now)
+    private static let probeInterval = Duration.seconds(1)
 
     /// `tokens` are those of a file, `tokenStorage` has others; `requestsPerMinute` bounds each token, nil = no
     /// bound. `isBehindProxy`: clients are told apart by `X-Forwarded-For`.
@@ -135,19 +138,31 @@ public final class IngestService: Sendable {
             return Answer.failure(APIFailure(.rateLimited, "too many requests"), retryAfterSeconds: seconds)
         }
         let response = try await answer(known, request, account: caller.identity.account)
-        storageAnswered()
+        if known.needsGatewayRole { await wasStored() }
         return response
     }
 
     private func answer(public route: Route) async throws -> ServerResponse {
         guard route == .health else { return Answer.text(metrics.text, contentType: Metrics.contentType) }
-        try await storage.probe()
-        storageAnswered()
+        try await probe()
         return Answer.text("ok")
     }
 
-    private func storageAnswered() {
+    private func probe() async throws(StorageFailure) {
+        try await storage.probe()
         if metrics.storage(up: true) { report(.storageHealed) }
+    }
+
+    /// A write came through. On a full disk reads do, and small writes do too, so that what says that the storage works
+    /// again is a probe: only while it is thought to fail, and not for each write, as it writes much.
+    private func wasStored() async {
+        guard !metrics.isStorageUp else { return }
+        let isDue = nextProbe.withLock { next in
+            guard .now >= next else { return false }
+            next = .now + Self.probeInterval
+            return true
+        }
+        if isDue { try? await probe() }
     }
 
     private func wait(_ caller: Caller) -> Int? {

@@ -46,6 +46,8 @@ final class Metrics: Sendable {
         }
     }
 
+    var isStorageUp: Bool { counts.withLock { $0.storageUp } }
+
     /// True when this changes what was known: the moment to write to the log.
     func storage(up: Bool) -> Bool {
         counts.withLock {

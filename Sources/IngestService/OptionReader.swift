@@ -9,6 +9,7 @@ struct OptionReader {
     ) throws(UsageFailure) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
+            guard !argument.isEmpty else { throw UsageFailure("an argument is empty") }
             guard argument.hasPrefix("-") else {
                 words.append(argument)
                 continue
@@ -19,7 +20,7 @@ struct OptionReader {
                 guard parts.count == 1 else { throw UsageFailure("\(name) takes no value") }
                 flags.insert(name)
             } else if options.contains(name) {
-                guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
+                guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty else {
                     throw UsageFailure("\(name) needs a value")
                 }
                 guard values.updateValue(value, forKey: name) == nil else {

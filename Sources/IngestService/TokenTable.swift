@@ -1,3 +1,4 @@
+import IngestAPI
 import IngestStore
 
 /// Tokens and whom they stand for, kept as digests: a memory dump shows none, and the time that a look-up
@@ -20,16 +21,23 @@ public struct TokenTable: Sendable {
     func identity(digest: [UInt8]) -> Identity? { identities[digest] }
 
     /// Reads a token file's text: `TOKEN [ACCOUNT [ROLE]]` a line; empty lines and those that begin with `#`
-    /// are skipped. Errors name the line, never a token.
+    /// are skipped, and so is a byte order mark. Errors name the line, never a token.
     public init(text: String) throws(TokenFileFailure) {
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        // By scalars, of which a mark and the letter after it are two.
+        let isMarked = text.unicodeScalars.first == "\u{feff}"
+        let lines = Substring(text.unicodeScalars.dropFirst(isMarked ? 1 : 0))
+            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (number, line) in zip(1..., lines) {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let token = words.first, !token.hasPrefix("#") else { continue }
             guard words.count <= 3 else {
                 throw .line(number, "there is more than a token, an account and a role")
             }
+            guard token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+                throw .line(number, "the token has other characters than visible ASCII")
+            }
             let account = words.count > 1 ? String(words[1]) : Self.defaultAccount
+            guard AccountName.isValid(account) else { throw .line(number, AccountName.rule) }
             guard let role = words.count > 2 ? Role(rawValue: String(words[2])) : .gateway else {
                 throw .line(number, "the role is not gateway or read")
             }
@@ -55,4 +63,11 @@ public enum TokenFileFailure: Error, Equatable, Sendable, CustomStringConvertibl
         case .file(let failure): "\(failure)"
         }
     }
+}
+
+/// What an account may be called, in the store and in token files.
+enum AccountName {
+    static let rule = "an account's name is 1 to 64 of A-Z a-z 0-9 _ . -"
+
+    static func isValid(_ text: some StringProtocol) -> Bool { IngestAPI.isDeviceID(text) }
 }

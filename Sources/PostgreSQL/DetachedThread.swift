@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import Locking
 import Threading
@@ -22,7 +21,7 @@ enum DetachedThread {
         late: @escaping @Sendable (Value) -> Void
     ) -> Outcome<Value> {
         let hand = Guarded(Hand<Value>.empty)
-        let done = DispatchSemaphore(value: 0)
+        let done = Wakeup()
         let thread = POSIXThread.start {
             let value = work()
             let isLate = hand.withLock { hand in
@@ -35,7 +34,7 @@ enum DetachedThread {
         }
         guard let thread else { return .noThread }
         pthread_detach(thread)
-        _ = done.wait(timeout: .now() + .milliseconds(Int(limit.millisecondsLeft)))
+        done.wait(atMost: limit - .now)
         return hand.withLock { hand in
             defer { hand = .abandoned }
             guard case .holding(let value) = hand else { return .deadlinePassed }

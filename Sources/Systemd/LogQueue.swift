@@ -44,8 +44,8 @@ final class LogQueue: Sendable {
 
     /// Waits until what was logged so far is written, at most for `deadline`.
     func flush(deadline: Duration) {
-        let done = DispatchSemaphore(value: 0)
+        let done = Wakeup()
         queue.async { done.signal() }
-        _ = done.wait(timeout: .now() + .milliseconds(Int(clamping: deadline.inMilliseconds)))
+        done.wait(atMost: deadline)
     }
 }

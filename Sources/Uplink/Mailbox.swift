@@ -1,4 +1,3 @@
-import Dispatch
 import GatewayModel
 import Locking
 
@@ -32,7 +31,7 @@ final class Mailbox: Sendable {
     private static let questionLimit = 32
 
     private let contents = Guarded(Contents())
-    private let signal = DispatchSemaphore(value: 0)
+    private let signal = Wakeup()
 
     func wake() { post { $0.wasWoken = true } }
 
@@ -75,8 +74,7 @@ final class Mailbox: Sendable {
 
     /// Blocks the caller's own thread until something comes or the time is over. May return early.
     func wait(atMost time: Duration) {
-        let milliseconds = max(0, min(time / .milliseconds(1), 3_600_000))
-        _ = signal.wait(timeout: .now() + .microseconds(Int(milliseconds * 1000)))
+        signal.wait(atMost: min(time, .seconds(3600)))
     }
 
     private func post(_ change: (inout News) -> Void) {
@@ -85,7 +83,7 @@ final class Mailbox: Sendable {
             defer { contents.hasNews = true }
             return !contents.hasNews
         }
-        // One signal for any number of posts: the count never grows.
+        // One signal for any number of posts.
         if isFirst { signal.signal() }
     }
 }

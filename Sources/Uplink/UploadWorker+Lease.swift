@@ -11,13 +11,13 @@ extension UploadWorker {
         var dueAt: [DeviceID: Duration] = [:]
         /// Nothing is due before then.
         var lookAt = Duration.zero
+        /// Of bands that another gateway holds.
+        var held: [DeviceID: HeldWait] = [:]
         var schedule: SideSchedule
     }
 
     /// Bands that came or went since the last look are seen by then.
     private static let lookInterval = Duration.seconds(60)
-    /// One that another gateway holds is asked for again this often, or when its time is over.
-    private static let heldInterval = Duration.seconds(600)
 
     /// False = there is none to ask for now.
     func keepLeases(_ outbox: any UploadOutbox, token: String, now: Duration) throws -> Bool {
@@ -65,15 +65,16 @@ extension UploadWorker {
         guard let lease = value.flatMap({ BandLease($0, ours: ours) }) else {
             return commands.leases.dueAt[device] = now + term
         }
-        commands.leases.dueAt[device] =
-            now + (lease.isOurs ? term / 3 : heldWait(until: lease.until))
+        if lease.isOurs {
+            commands.leases.held[device] = nil
+            commands.leases.dueAt[device] = now + term / 3
+        } else {
+            let left = Duration.milliseconds(lease.until.milliseconds - clock.wall.milliseconds)
+            commands.leases.dueAt[device] =
+                now + commands.leases.held[device, default: HeldWait()].next(left: left)
+        }
         if lease != band.lease { try outbox.noteLease(lease, of: device) }
         if lease.isOurs != band.lease?.isOurs { board.log(.lease(device: device, isOurs: lease.isOurs)) }
-    }
-
-    /// The server's clock and this one may differ: never long after the end, never in a tight loop before it.
-    private func heldWait(until end: Timestamp) -> Duration {
-        min(Self.heldInterval, max(.seconds(1), .milliseconds(end.milliseconds - clock.wall.milliseconds)))
     }
 
     private func giveBack(_ device: DeviceID, _ outbox: any UploadOutbox, token: String) throws {

@@ -24,7 +24,8 @@ enum Confirmation {
                 } else {
                     verdict.rejected.append(
                         .init(
-                            index: index, code: rejected.code, message: String(rejected.message.prefix(200))))
+                            index: index, code: ServerText.code(rejected.code),
+                            message: ServerText.message(rejected.message)))
                 }
             } else if let acked = answer.ackSeq[sample.type], acked >= sample.seq {
                 verdict.confirmed.append(index)

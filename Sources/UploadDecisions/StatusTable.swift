@@ -114,7 +114,7 @@ public enum StatusTable {
             else { return notThisAPI }
             switch code {
             case .malformed, .batchTooLarge:
-                return refused(Refusal(code: error.code, message: String(error.message.prefix(200))))
+                return refused(Refusal(code: error.code, message: ServerText.message(error.message)))
             case .authenticationFailed: return .waitForCredentials(.authenticationFailed)
             case .forbidden: return .waitForCredentials(.forbidden)
             case .unsupportedEncoding: return encodingRefused()

@@ -122,6 +122,15 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
     ]
 
+    /// As of a variable that is not set: it is not the same as nothing, which often means all.
+    @Test(arguments: [
+        ["upload", "retry", ""], ["sync", ""], ["reconcile", ""], [""], ["person", "add", ""],
+        ["gaps", "--device", ""], ["gaps", "--device="], ["adopt", "F0:F1:F2:F3:F4:F5", "--name", ""],
+    ])
+    func anEmptyArgumentIsRefused(_ words: [String]) {
+        #expect(throws: UsageError.self) { try Invocation.parse(words) }
+    }
+
     @Test(arguments: mistakes)
     func whatIsNotUnderstoodSaysWhy(_ line: String, _ message: String) {
         do {

@@ -29,6 +29,47 @@ private func text(_ value: some Encodable) throws -> String {
         #expect(APISampleType.allCases.count == SampleType.allCases.count)
     }
 
+    /// The field is named, and its place in a list; its value is not.
+    @Test func aNumberThatCantBeTakenIsNamed() {
+        func failure<Value: Decodable>(_: Value.Type, _ text: String) -> String? {
+            do throws(APIFailure) {
+                _ = try APIJSON.decode(Value.self, from: Array(text.utf8))
+                return nil
+            } catch {
+                return error.message
+            }
+        }
+        let why = "is out of range, or not a whole number"
+        let gap = #"{"ring":"b5e5d00d","first_seq":1,"cause":"overwritten"}"#
+        for number in ["4294967296", "-1", "1.5", "1e30", "99999999999999999999"] {
+            let first =
+                #"{"gaps":[\#(gap),{"ring":"b5e5d00d","first_seq":\#(number),"cause":"overwritten"}]}"#
+            #expect(failure(GapList.self, first) == "gaps.1.first_seq \(why)")
+            let last = #"{"gaps":[{"last_seq":\#(number),\#(gap.dropFirst())]}"#
+            #expect(failure(GapList.self, last) == "gaps.0.last_seq \(why)")
+            #expect(failure(DeviceReport.self, #"{"newest_seq":\#(number)}"#) == "newest_seq \(why)")
+            let batch = #""device_id":"d","ring":"b5e5d00d","sync_id":"s","samples":[]"#
+            #expect(
+                failure(ReceivedBatch.self, #"{\#(batch),"sample_count":0,"complete_through":\#(number)}"#)
+                    == "complete_through \(why)")
+        }
+        for number in ["0.5", "1e30", "1e400", "99999999999999999999"] {
+            #expect(failure(DeviceReport.self, #"{"unsent":\#(number)}"#) == "unsent \(why)")
+            #expect(
+                failure(DeviceReport.self, #"{"battery_percent":\#(number)}"#) == "battery_percent \(why)")
+            #expect(failure(LeaseRequest.self, #"{"gateway_id":"g","ttl_s":\#(number)}"#) == "ttl_s \(why)")
+            let batch = #""device_id":"d","ring":"b5e5d00d","sync_id":"s","samples":[]"#
+            #expect(
+                failure(ReceivedBatch.self, #"{\#(batch),"sample_count":\#(number)}"#)
+                    == "sample_count \(why)")
+        }
+        #expect(failure(LeaseRequest.self, #"{"gateway_id":"g","ttl_s":"9"}"#) == "ttl_s has the wrong type")
+        #expect(failure(LeaseRequest.self, #"{"gateway_id":"g"}"#) == "ttl_s is missing")
+        #expect(failure(LeaseRequest.self, #"{"gateway_id":"g","ttl_s":null}"#)?.hasPrefix("ttl_s ") == true)
+        #expect(failure(GapList.self, #"{"gaps":[\#(gap)"#) == "the body is not JSON")
+        #expect(failure(DeviceReport.self, #"{"unsent":null,"newest_seq":4294967295}"#) == nil)
+    }
+
     @Test func theAnswerOfTheContractIsRead() throws {
         let answer: BatchAnswer = try APIJSON.decode(
             from: Array(

@@ -41,11 +41,27 @@ import Testing
         }
     }
 
+    /// As editors of another system write it.
+    @Test func aByteOrderMarkIsNoPartOfTheFirstToken() throws {
+        for text in ["\u{feff}one\ntwo", "\u{feff}# comment\none\ntwo", "\u{feff}\none\r\ntwo\r\n"] {
+            let table = try TokenTable(text: text)
+            for token in ["one", "two"] {
+                #expect(table.identity(token: token) != nil, "\(text.debugDescription)")
+            }
+        }
+    }
+
     @Test(arguments: [
         ("", TokenFileFailure.empty), ("\n# only a comment\n", .empty),
         ("a\nb x y z", .line(2, "there is more than a token, an account and a role")),
         ("a x admin", .line(1, "the role is not gateway or read")),
         ("a\n\na b", .line(3, "the token is there twice")),
+        ("a\nb a/b", .line(2, AccountName.rule)), ("a é", .line(1, AccountName.rule)),
+        ("a " + String(repeating: "x", count: 65), .line(1, AccountName.rule)),
+        ("a\n\u{feff}b", .line(2, "the token has other characters than visible ASCII")),
+        ("é", .line(1, "the token has other characters than visible ASCII")),
+        ("a\u{200b}", .line(1, "the token has other characters than visible ASCII")),
+        ("\u{feff}", .empty),
     ])
     func aFileThatIsNotOneNamesTheLine(_ text: String, _ failure: TokenFileFailure) {
         #expect(throws: failure) { try TokenTable(text: text) }

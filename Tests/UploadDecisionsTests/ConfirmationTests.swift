@@ -78,6 +78,28 @@ import UploadDecisions
         #expect(verdict?.isProgress == true)
     }
 
+    /// Codes are logged, counted by and stored: a server can't make any number of them, nor long ones.
+    @Test func whatAServerSaysOfARejectionIsMadeFit() {
+        func rejected(_ code: String, _ message: String = "") -> BatchVerdict.Rejected? {
+            verdict(
+                Self.body(accepted: 2, rejected: #"{"index":0,"code":"\#(code)","message":"\#(message)"}"#))?
+                .rejected.first
+        }
+        for code in ["a", "bad_time", "x2_9", String(repeating: "a", count: 64)] {
+            #expect(rejected(code)?.code == code)
+        }
+        for code in [
+            "", "Bad", "bad-time", "a b", "a\\nb", "a\\u0000", "\\u001b[31m", "é", "\\u202e",
+            String(repeating: "a", count: 65),
+        ] {
+            #expect(rejected(code)?.code == "unknown", "\(code)")
+        }
+        #expect(rejected("a", "say\\n\\u001b[2Jé\\u2028")?.message == "say  [2Jé ")
+        // One character, by its grapheme.
+        let stack = rejected("a", "e" + String(repeating: "\u{301}", count: 10_000))?.message
+        #expect(stack?.unicodeScalars.count == 200)
+    }
+
     @Test func aSampleThatIsRejectedIsNeverConfirmedByTheAck() {
         let verdict = verdict(
             Self.body(accepted: 2, rejected: #"{"index":1,"code":"a_new_code","message":""}"#))

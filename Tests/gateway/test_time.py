@@ -89,3 +89,17 @@ class WrongClock(GatewayCase):
             "the corrections", pause=0.3)
         self.check_times(stack, 600, version=2)
         self.check_accounts(stack)
+
+    def test_no_wait_lasts_longer_for_a_wall_clock_that_was_set_back(self):
+        stack = self.stack_with_clock(gateway_options=["sync_interval = 3600"])
+        # Ahead for the daemon alone: what it asks the kernel to wait for by that clock is over in an hour, as what it waited
+        # for already is when a clock is set back by one.
+        self.set_clock(3_600_000, True)
+        stack.start_bus().start_server().start_sim()
+        stack.server.stop()
+        stack.start_daemon()
+        self.wait_for_problem(stack, "network_timeout")
+        stack.wait(lambda: stack.status()["bands"][0]["pending"] == 600, "the samples", pause=0.3)
+        stack.start_server()
+        # Nothing but the end of a wait starts the next attempt.
+        stack.wait(lambda: stack.query(stack.store, "SELECT count(*) FROM samples") == [(600,)], "the upload", pause=0.3)

@@ -137,7 +137,6 @@ class Limits(ServerTest):
         chunks = b"".join(b"%x\r\n%s\r\n" % (len(body[at:at + 7]), body[at:at + 7]) for at in range(0, len(body), 7))
         for name, data in [
             ("length", head + b"Content-Length: %d\r\n\r\n" % len(body) + body),
-            ("chunked", head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"),
             ("absolute", head.replace(b"/v1", b"http://elsewhere.example/v1") + b"Content-Length: %d\r\n\r\n" % len(body) + body),
             ("scheme", head.replace(b"Bearer", b"bEARER") + b"Content-Length: %d\r\n\r\n" % len(body) + body),
         ]:
@@ -145,6 +144,9 @@ class Limits(ServerTest):
                 answer = self.server.raw(data + close)
                 self.assertTrue(answer.startswith(b"HTTP/1.1 200"), answer[:300])
                 self.assertEqual(answer.count(b"HTTP/1.1 200"), 2)
+        # Its connection is closed after it.
+        answer = self.server.raw(head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n" + close)
+        self.assertEqual([part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]], [b"200"], answer[:300])
         with self.server.connect() as connection:
             connection.sendall(head + b"Expect: 100-continue\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(body))
             self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 100"))
@@ -159,6 +161,9 @@ class Limits(ServerTest):
             b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", b"Transfer-Encoding: xchunked\r\n",
             b"Transfer-Encoding: chunked, identity\r\n", b"Content-Length: +5\r\n", b"Content-Length: 0x5\r\n",
             b"Content-Length: 5 5\r\n", b"Content-Length: -1\r\n", b"Host: y\r\n",
+            b"Content-Length : 5\r\n", b"Transfer-Encoding : chunked\r\n", b"Transfer-Encoding: chunked\0x\r\n",
+            b"Content-Length: 5\x005\r\n", b"X: y\rContent-Length: 5\r\n", b"X: y\nContent-Length: 5\r\n",
+            b"X: y\r\n Content-Length: 5\r\n", b"X: \x01\r\n", b"X\0: y\r\n",
         ]:
             with self.subTest(fields=fields):
                 answer = self.server.raw(head + fields + b"\r\n0\r\n\r\n" + smuggled)

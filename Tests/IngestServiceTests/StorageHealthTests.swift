@@ -1,0 +1,115 @@
+import HTTPServer
+import IngestAPI
+import IngestStore
+import Locking
+import Testing
+
+@testable import IngestService
+
+/// Who may say that a storage works again.
+@Suite struct StorageHealthTests {
+    private let storage = FillingStorage()
+    private let events = EventLog()
+    private let service: IngestService
+
+    init() {
+        let events = events
+        service = IngestService(
+            storage: storage, tokens: TokenTable(["t": Identity(account: "a")]),
+            report: { events.add($0) })
+    }
+
+    private func ask(_ method: String, _ path: String, _ body: some Encodable) async throws -> Int {
+        await service.handle(
+            ServerRequest(
+                method: method, path: path.split(separator: "/").map(String.init),
+                headers: [
+                    HTTPField("Authorization", "Bearer t"), HTTPField("Content-Type", "application/json"),
+                ],
+                body: try APIJSON.encode(body))
+        ).status
+    }
+
+    private func read() async throws -> Int { try await ask("GET", "/v1/devices", [String]()) }
+    private func store() async throws -> Int {
+        try await ask("POST", "/v1/samples:batch", batch([sample(1)]))
+    }
+    private func report() async throws -> Int { try await ask("PUT", "/v1/devices/d/status", DeviceReport()) }
+    private func look() async throws -> Int { try await ask("GET", "/healthz", [String]()) }
+    private var isUp: Bool { service.metrics.text.contains("\nbandferry_ingest_storage_up 1\n") }
+
+    @Test func onAFullDiskNeitherReadsNorSmallWritesSayThatItWorks() async throws {
+        #expect(try await store() == 200)
+        storage.isFull.withLock { $0 = true }
+        for _ in 0..<3 {
+            #expect(try await store() == 503)
+            #expect(try await read() == 200)
+            #expect(!isUp)
+            #expect(try await report() == 200)
+            #expect(!isUp)
+            #expect(try await look() == 503)
+        }
+        #expect(events.all == [.storageFailing(FillingStorage.full)])
+    }
+
+    @Test func aWriteThatIsStoredHasItLookedAtAgain() async throws {
+        storage.isFull.withLock { $0 = true }
+        #expect(try await store() == 503)
+        storage.isFull.withLock { $0 = false }
+        #expect(try await read() == 200)
+        #expect(!isUp)
+        #expect(try await store() == 200)
+        #expect(isUp)
+        #expect(events.all == [.storageFailing(FillingStorage.full), .storageHealed])
+        // While it works nobody looks.
+        #expect(try await store() == 200)
+        #expect(storage.probes.withLock { $0 } == 1)
+    }
+
+    @Test func aLookHealsItToo() async throws {
+        storage.isFull.withLock { $0 = true }
+        #expect(try await look() == 503)
+        storage.isFull.withLock { $0 = false }
+        #expect(try await look() == 200)
+        #expect(isUp)
+    }
+}
+
+/// On a disk that is full at times: what is read, and a small write, find room all the same.
+private final class FillingStorage: IngestStorage {
+    static let full = StorageFailure(.unavailable, "full")
+
+    let isFull = Guarded(false)
+    let probes = Guarded(0)
+
+    private func needRoom() throws(StorageFailure) {
+        if isFull.withLock({ $0 }) { throw Self.full }
+    }
+
+    func store(_ batch: ReceivedBatch, account: String) throws(StorageFailure) -> BatchAnswer {
+        try needRoom()
+        return BatchAnswer(syncID: batch.syncID, accepted: batch.samples.count)
+    }
+
+    func probe() throws(StorageFailure) {
+        probes.withLock { $0 += 1 }
+        try needRoom()
+    }
+
+    func devices(account: String) -> [DeviceState] { [] }
+    func device(_ device: String, account: String) -> DeviceState? { nil }
+    func ranges(device: String, account: String) -> [DayRange]? { nil }
+    func putGaps(_ gaps: [APIGap], device: String, account: String) -> [APIGap] { gaps }
+    func gaps(device: String, account: String) -> [APIGap]? { nil }
+    func putReport(_ report: DeviceReport, device: String, account: String) {}
+    func requestLease(_ request: LeaseRequest, device: String, account: String) -> LeaseDecision {
+        .granted(LeaseAnswer(holder: nil, expiresAt: nil))
+    }
+    func releaseLease(gateway: String, device: String, account: String) -> LeaseAnswer? { nil }
+    func persons(account: String) -> [PersonEntry] { [] }
+    func person(_ person: String, account: String) -> PersonRecord? { nil }
+    func putPerson(_ record: PersonRecord, person: String, account: String) {}
+    func samples(_ query: SampleQuery, account: String) -> SamplesPage? { nil }
+    func aggregates(_ query: AggregateQuery, account: String) -> AggregateList? { nil }
+    func close() {}
+}
