@@ -36,6 +36,13 @@ class Lives(unittest.TestCase):
         self.assertEqual([first + index for index, found in enumerate(problems) if found], [], "seeds with problems")
         self.assertIn([], problems, "there was no time for any life")
 
+    def test_a_server_that_lies_is_found_out(self):
+        """What it answered and did not store is missing at the end, and the judge of the lives above says so."""
+        world = World(number("FIRST", 1), self.wallclock, lies=True)
+        problems = world.run()
+        print(f"    {world.describe()}", flush=True)
+        self.assertRegex("\n".join(problems), "neither on the server nor named in a gap|has it, and not the server")
+
     def live(self, seed, end):
         """What was wrong; None when there was no time for it."""
         began = time.monotonic()

@@ -32,7 +32,8 @@ ROUNDS = 6
 
 
 class World:
-    """`lies`: for some time batches are answered as if they had been stored, as a test of this test."""
+    """`lies`: from some time on batches are answered as if they had been stored, as a test of this test. To the end: what
+    another gateway's comparison with the server finds missing goes up again."""
 
     def __init__(self, seed, wallclock, lies=False):
         self.seed, self.random, self.lies = seed, random.Random(seed), lies
@@ -252,8 +253,8 @@ class World:
         self.bring_back(everything=True)
         for asked in self.asked:
             asked.wait(DEADLINE)
-        self.proxy.lies = False
         self.proxy.clear_up()
+        self.proxy.lies = self.lies
         for gateway in self.gateways:
             gateway.set_clock(0)
         last, problems = None, []
