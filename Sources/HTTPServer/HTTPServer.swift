@@ -20,8 +20,12 @@ public final class HTTPServer: Sendable {
     /// Nil when stopped. The pointer is libmicrohttpd's own and used by `stop` alone.
     private let daemon: Guarded<UInt?>
 
-    private init(address: ListenAddress, core: ServerCore, daemon: OpaquePointer) {
+    /// The library closes nothing of it before `stop` does.
+    private let listener: Int32
+
+    private init(address: ListenAddress, listener: Int32, core: ServerCore, daemon: OpaquePointer) {
         self.address = address
+        self.listener = listener
         self.core = core
         self.daemon = Guarded(UInt(bitPattern: daemon))
     }
@@ -53,7 +57,7 @@ public final class HTTPServer: Sendable {
                 operation: "start", address: socket.address, reason: "libmicrohttpd refused its options",
                 errno: 0)
         }
-        return HTTPServer(address: socket.address, core: core, daemon: daemon)
+        return HTTPServer(address: socket.address, listener: socket.descriptor, core: core, daemon: daemon)
     }
 
     /// What new connections are shown from now on. For a server that was started with TLS.
@@ -79,7 +83,7 @@ public final class HTTPServer: Sendable {
         let end = ContinuousClock.now + deadline
         core.requests.stop()
         // Who waits in the backlog is let in, to be told.
-        try? await Task.sleep(for: Self.quiet)
+        repeat { try? await Task.sleep(for: Self.quiet) } while hasBacklog && .now < end
         let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: bits))
         if listener >= 0 { close(listener) }
         // A request may be on its way on a connection that was idle: it is over when a while brings none.
@@ -101,5 +105,11 @@ public final class HTTPServer: Sendable {
                 continuation.resume()
             }
         }
+    }
+
+    /// Somebody has connected and was not let in yet.
+    private var hasBacklog: Bool {
+        var request = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLIN) != 0
     }
 }
