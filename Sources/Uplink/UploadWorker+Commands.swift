@@ -10,6 +10,8 @@ extension UploadWorker {
         var runs: [Run] = []
         /// What is compared with the server for a person.
         var reconciliation: ReconcileRun?
+        /// Devices whose gaps are to be looked for without a person, one after the other: when each is due.
+        var gapLooks: [DeviceID: Duration] = [:]
         var leases = LeaseNotes(schedule: SideSchedule())
         var pause = PauseClock()
         /// As the store keeps it; nil = it was not read yet, or somebody changed it.

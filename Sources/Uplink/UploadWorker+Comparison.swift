@@ -104,7 +104,7 @@ extension UploadWorker {
                 continue
             }
             notes[device]?.sweptAt = now
-            try lookForGaps(of: device, outbox)
+            lookForGaps(of: device)
             if try outbox.sweep(device, count: settings.intervals.sweepCount) { return true }
         }
         return false

@@ -14,21 +14,35 @@ extension UploadWorker {
     func reconcile(_ run: ReconcileRun) -> Bool {
         // What was begun without a person gives way: it comes again.
         guard commands.reconciliation?.isForGaps ?? true else { return false }
+        if let device = commands.reconciliation?.device { lookForGaps(of: device) }
         commands.reconciliation = run
         showReconciling()
         return true
     }
 
     /// Another gateway syncs the band, too, and may have brought what is named as missing here.
-    func lookForGaps(of device: DeviceID, _ outbox: any UploadOutbox) throws {
-        guard commands.reconciliation == nil, try !outbox.openGaps(of: device).isEmpty else { return }
-        commands.reconciliation = ReconcileRun(
-            device: device, firstDay: nil, isDryRun: true, isForGaps: true,
-            limits: settings.intervals.limits.backOff, answer: OneShot())
+    func lookForGaps(of device: DeviceID) { commands.gapLooks[device] = clock.monotonic }
+
+    /// Begins the next look that is due, when nothing else is compared.
+    private func beginGapLook(now: Duration) {
+        let due = commands.gapLooks.filter { $0.value <= now }.keys.sorted { $0.text < $1.text }
+        for device in due where commands.reconciliation == nil {
+            commands.gapLooks[device] = nil
+            do {
+                guard try !openedOutbox().openGaps(of: device).isEmpty else { continue }
+            } catch {
+                commands.gapLooks[device] = now + settings.intervals.refusedReport
+                continue
+            }
+            commands.reconciliation = ReconcileRun(
+                device: device, firstDay: nil, isDryRun: true, isForGaps: true,
+                limits: settings.intervals.limits.backOff, answer: OneShot())
+        }
     }
 
     /// How long to wait before the next step of it; nil = there is none.
     func stepReconcile(now: Duration) -> Duration? {
+        beginGapLook(now: now)
         guard let run = commands.reconciliation else { return nil }
         if let notBefore = run.notBefore, notBefore > now { return notBefore - now }
         if let until = host.budget.wait(now: now) { return until - now }
@@ -57,7 +71,11 @@ extension UploadWorker {
 
     @discardableResult
     func endReconcile(_ problem: UploadProblem?) -> Duration? {
-        guard var report = commands.reconciliation?.report else { return nil }
+        guard let run = commands.reconciliation else { return nil }
+        var report = run.report
+        if run.isForGaps, problem != nil {
+            commands.gapLooks[run.device] = clock.monotonic + settings.intervals.refusedReport
+        }
         report.problem = problem.map { Problem(explained($0), since: clock.wall) }
         commands.reconciliation?.answer.set(report)
         commands.reconciliation = nil

@@ -88,7 +88,8 @@ extension FakeOutbox: CommandOutbox {
 
     func openGaps(of device: DeviceID) throws -> [RingID: [ClosedRange<UInt32>]] {
         try read { contents in
-            contents.openGaps.isEmpty || device != deviceA ? [:] : [ring: contents.openGaps]
+            contents.openGaps.isEmpty || !contents.devicesWithGaps.contains(device)
+                ? [:] : [ring: contents.openGaps]
         }
     }
 

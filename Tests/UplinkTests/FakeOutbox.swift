@@ -44,6 +44,8 @@ final class FakeOutbox: UploadOutbox, Sendable {
         var errorsNoted = 0
         var leased: [LeasedBand] = []
         var openGaps: [ClosedRange<UInt32>] = []
+        /// Whose ring has them.
+        var devicesWithGaps: Set<DeviceID> = [deviceA]
         var healed: [UInt32] = []
     }
 

@@ -165,9 +165,32 @@ import UploadDecisions
         #expect(run.board.reconciling == nil)
     }
 
+    @Test func theGapsOfEveryBandAreLookedForOneAfterTheOther() {
+        let run = withGap()
+        run.outbox.contents.change { $0.devicesWithGaps = [deviceA, deviceB] }
+        run.worker.lookForGaps(of: deviceB)
+        run.worker.lookForGaps(of: deviceA)
+        run.pass(.seconds(600))
+        #expect(Set(run.outbox.contents.value.healed) == Set(6003...6010))
+    }
+
+    @Test func aLookForGapsThatFailsComesAgainSoon() {
+        let run = withGap()
+        run.server.set(fault: { request, _ in
+            request.method == .get ? .failure(HTTPFailure(.cannotConnect, "")) : nil
+        })
+        run.worker.lookForGaps(of: deviceA)
+        run.pass(.seconds(3600))
+        #expect(run.outbox.contents.value.healed.isEmpty)
+        run.server.set(fault: nil)
+        run.pass(.seconds(2 * 3600))
+        #expect(Set(run.outbox.contents.value.healed) == Set(6003...6010))
+    }
+
     @Test func aPersonsComparisonDoesNotWaitForOneThatNobodyAskedFor() throws {
         let run = withGap()
-        try run.worker.lookForGaps(of: deviceA, run.outbox)
+        run.worker.lookForGaps(of: deviceA)
+        _ = run.worker.step(wasWoken: false)
         #expect(try reconciled(run).healed == 8)
     }
 
