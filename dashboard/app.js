@@ -155,7 +155,7 @@ function put(view, data, context, { before, isNewView, quiet }) {
     else replaceView(context.subject ? view.render(data, context) : nothingYet(), { toTitle: isNewView && before !== null });
     const name = context.subject ? (context.subject.kind === "band" ? bandName(context.subject.id) : context.subject.name) : "";
     document.title = `${name ? `${name}, ` : ""}${view.title.toLowerCase()} · Bandferry`;
-    state(`As of ${formats.clock(shown.shownAt)}.`);
+    state(`As of ${shownTime()}.`);
     if (recovered) announce("The server answers again. The page is up to date.");
     else if (!quiet) announce(`${view.title}${name ? ` of ${name}` : ""} is shown.`);
     performance.mark("bandferry-shown");
@@ -199,13 +199,16 @@ function failed(error, place) {
     retry.failures += 1;
     const seconds = error.retryAfter ?? Math.min(60, 2 ** retry.failures);
     const text = isKnown ? error.text : "This page could not show the answer of the server.";
-    const old = shown?.shownAt ? ` What is shown is as of ${formats.clock(shown.shownAt)}.` : "";
+    const old = shown?.shownAt ? ` What is shown is as of ${shownTime()}.` : "";
     banner(`${text}${old}`, `Trying again every ${seconds === 60 ? "minute" : `${seconds} seconds`}.`);
     if (!shown?.shownAt) find("view").querySelector(".when")?.replaceChildren("Not loaded");
-    state(shown?.shownAt ? `As of ${formats.clock(shown.shownAt)}, not up to date.` : "Nothing could be loaded.");
+    state(shown?.shownAt ? `As of ${shownTime()}, not up to date.` : "Nothing could be loaded.");
     retry.timer = setTimeout(() => show(place, { quiet: true }), seconds * 1000);
     return undefined;
 }
+
+/** When what is shown was read, in the zone of what is shown. */
+function shownTime() { return formats.clock(shown.shownAt, shown.data?.zone?.name); }
 
 function banner(text, details = "") {
     const node = find("banner");

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """The whole line on this machine, for people to watch: no Bluetooth, no network, nothing left behind.
 
-    scripts/demo.py [--bin DIR] [--bands N] [--records N] [--keep] [--no-wait]
+    scripts/demo.py [--bin DIR] [--bands N] [--records N] [--keep] [--wait | --no-wait]
 
 A private message bus, simulated bands behind a simulated BlueZ, the daemon, and the server on loopback. The history comes
 in and goes up; half way the link is cut, and the daemon is killed with SIGKILL. Then the accounts: what the bands
 recorded, what is stored here, what the server has, what is missing, what is there twice. Exits 1 when they don't agree.
 
-At the end the server is given a month of two simulated wearers, and shows it in a browser until Ctrl-C; at once when this is no
-terminal, or with --no-wait.
+At the end the server is given a month of two simulated wearers, and shows it in a browser until Ctrl-C. Where this is no terminal it
+ends at once, unless --wait is given; with --no-wait it always does.
 """
 
 import argparse
@@ -62,6 +62,10 @@ class Screen:
                 print(f"  {came_in:3}% has come in, {went_up:3}% has gone up", flush=True)
             self.shown = (came_in, went_up)
 
+    def keep(self):
+        """What is shown stays, whatever is printed from here on."""
+        self.lines = 0
+
     def _clear(self):
         if self.lines:
             sys.stdout.write(f"\x1b[{self.lines}A\x1b[J")
@@ -79,6 +83,7 @@ def arguments():
     parser.add_argument("--bands", type=int, default=3)
     parser.add_argument("--records", type=int, default=12_000)
     parser.add_argument("--keep", action="store_true", help="keep databases and logs, and say where they are")
+    parser.add_argument("--wait", action="store_true", help="show the dashboard until Ctrl-C, also where this is no terminal")
     parser.add_argument("--no-wait", action="store_true", help="end at once, also on a terminal")
     return parser.parse_args()
 
@@ -179,18 +184,21 @@ def show_dashboard(stack, screen, wait):
     client.close()
     with urllib.request.urlopen(url, timeout=30) as page:
         assert b"<title>Bandferry</title>" in page.read(), "the server does not serve the dashboard"
+    if not wait:
+        screen.say(f"\nA dashboard over a month of two simulated wearers ({samples:,} samples) was served at {url}.\n"
+                   "Nobody watches here, so it ends; on a terminal, or with --wait, it stays until Ctrl-C.")
+        return
     screen.say(f"""
 Dashboard with a month of two simulated wearers ({samples:,} samples, through the API; nobody was measured):
 
     {url}
     read token: {READ_TOKEN}
 """)
-    if wait:
-        screen.say("Ctrl-C ends it.")
-        try:
-            signal.pause()
-        except KeyboardInterrupt:
-            screen.say("")
+    screen.say("Ctrl-C ends it.")
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        screen.say("")
 
 
 def main():
@@ -221,11 +229,12 @@ def main():
         stack.wait(lambda: stack.command("status", check=False).returncode == 0, "the daemon to come back")
         watch(stack, screen, options.records, lambda _, went_up: went_up >= 1, "the whole history on the server")
         stack.wait(lambda: is_calm(stack), "the last sync to end")
+        screen.keep()
         print()
         print(stack.command("status"))
         rows, problems = accounts(stack)
         agree = print_accounts(rows, problems, time.monotonic() - started)
-        show_dashboard(stack, screen, wait=sys.stdin.isatty() and sys.stdout.isatty() and not options.no_wait)
+        show_dashboard(stack, screen, wait=options.wait or sys.stdin.isatty() and sys.stdout.isatty() and not options.no_wait)
     finally:
         stack.close()
     if options.keep:

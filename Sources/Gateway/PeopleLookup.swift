@@ -37,7 +37,9 @@ struct PeopleLookup {
                 .taken,
                 "somebody here has the name or id '\(name)' already: \(title(other)); choose another name")
         }
-        if let other = persons.first(where: { $0.id == id || $0.name == id.text }) {
+        // Who came from the server without a name is called by the id.
+        let nameless = persons.contains { $0.id == id && $0.name == id.text }
+        if let other = persons.first(where: { $0.id == id || $0.name == id.text }), !nameless {
             throw CommandFailure(
                 .taken, "somebody here has the id or name '\(id)' already: \(title(other)); choose another id"
             )

@@ -172,6 +172,11 @@ extension RunningGateway {
             learnt += 1
         }
         guard let (id, until) = wearers.last else { return (nil, learnt) }
+        // Who wears it since is known here.
+        let assignments = try await storing { try await store.assignments(of: step.device) }
+        if assignments.contains(where: { $0.from <= until && $0.to.map { $0 > until } ?? true }) {
+            return (nil, learnt)
+        }
         let name = persons.first { $0.id == id }?.name ?? id.text
         return (ReplaceReport.Wearer(person: id, name: name, until: until), learnt)
     }

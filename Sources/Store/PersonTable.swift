@@ -18,11 +18,11 @@ struct PersonTable {
 
     // MARK: Persons
 
-    /// False when the id or the name is taken.
+    /// False when the id or the name is taken. Who came from the server without a name is called by the id, and gets the name.
     func add(_ person: Person) throws -> Bool {
         let taken = try database.first(
-            "SELECT 1 FROM persons WHERE name = ?1 OR (person = ?2 AND name IS NOT NULL)", .text(person.name),
-            .text(person.id.text)
+            "SELECT 1 FROM persons WHERE (name = ?1 AND person <> ?2) OR (person = ?2 AND name <> person)",
+            .text(person.name), .text(person.id.text)
         ) { _ in true }
         guard taken == nil else { return false }
         try database.run(

@@ -13,6 +13,13 @@ extension Store {
         try read("list the persons") { engine in try engine.people.all() }
     }
 
+    /// Who wore a band when, as people here said.
+    public func assignments(of device: DeviceID) throws(StoreError) -> [Assignment] {
+        try read("list the assignments") { engine in
+            try engine.people.assignments().filter { $0.device == device }
+        }
+    }
+
     /// From `stay.from` on the person is in that zone. False for a person that is not known.
     public func setZone(_ stay: ZoneStay, of person: PersonID) throws(StoreError) -> Bool {
         try write("set a zone") { engine, _ in

@@ -60,6 +60,16 @@ struct PeopleLookupTests {
             failure { () throws(CommandFailure) in try lookup.checkNew(name: name, id: id) }?.code == .taken)
     }
 
+    @Test func whoCameWithoutANameGetsOne() throws {
+        let id = try #require(PersonID("p_50f4"))
+        var lookup = lookup
+        lookup.persons.append(Person(id: id, name: id.text))
+        try lookup.checkNew(name: "Carla", id: id)
+        #expect(
+            failure { () throws(CommandFailure) in try lookup.checkNew(name: "Anna", id: id) }?.code == .taken
+        )
+    }
+
     @Test func aNewNameAndIdAreFine() throws {
         try lookup.checkNew(name: "Carl", id: try #require(PersonID("p_c")))
     }

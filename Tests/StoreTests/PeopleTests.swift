@@ -151,6 +151,14 @@ import Testing
         #expect(try fixture.samples().map(\.version) == [1, 1, 3, 3])
     }
 
+    @Test func whoCameWithoutANameGetsOneOnce() async throws {
+        let id = try #require(PersonID("p_50f4"))
+        #expect(try await store.addPerson(Person(id: id, name: id.text)))
+        #expect(try await store.addPerson(Person(id: id, name: "Carla")))
+        #expect(try await store.persons().filter { $0.id == id }.map(\.name) == ["Carla"])
+        #expect(try await !store.addPerson(Person(id: id, name: "Dora")))
+    }
+
     @Test func namesAndIDsAreGivenOnce() async throws {
         #expect(try await !store.addPerson(Person(id: try #require(PersonID("p_other")), name: "Anna")))
         #expect(try await !store.addPerson(Person(id: try #require(anna), name: "Annika")))

@@ -95,8 +95,8 @@ class TroubleTests(PageCase):
         try:
             self.click("#refresh")
             wait(lambda: self.run_script("return !document.getElementById('banner').hidden"), "the banner")
-            self.assertEqual(self.text("#banner strong"), "The server can't be reached. What is shown is as of 14:21.")
-            self.assertEqual(self.text("#state"), "As of 14:21, not up to date.")
+            self.assertEqual(self.text("#banner strong"), "The server can't be reached. What is shown is as of 15:21.")
+            self.assertEqual(self.text("#state"), "As of 15:21, not up to date.")
             # What was known stays readable.
             self.assertEqual(self.text(".heart .value"), before)
         finally:
@@ -104,7 +104,7 @@ class TroubleTests(PageCase):
             self.site.reader.close()
         wait(lambda: self.run_script("return document.getElementById('banner').hidden"), "the page to come back by itself")
         self.assertEqual(self.text("#status"), "The server answers again. The page is up to date.")
-        self.assertEqual(self.text("#state"), "As of 14:21.")
+        self.assertEqual(self.text("#state"), "As of 15:21.")
 
     def test_a_server_that_was_never_there(self):
         self.expected_complaints = ["ERR_"]

@@ -34,13 +34,16 @@ function card({ device, gaps, isMine }, zone, { account, formats, now }) {
     const { device_id, status, counts, last_recorded_at } = device;
     const contact = instant(status?.last_contact);
     const wearers = account.persons.filter(({ devices }) => devices?.includes(device_id)).map(({ person, label }) => label || person);
+    // The newest record that the gateway knows of, where it knows of a newer one than came here; its reports are less frequent.
+    const reported = instant(status?.newest_recorded_at);
     const moment = (value) => (value === null ? "not known" : [formats.moment(value, zone), ", ", since(value, now)]);
     const id = `band-${device_id.replace(/[^A-Za-z0-9_-]/g, "-")}`;
     return el(`article.panel.band${isMine ? ".mine" : ""}`, { "aria-labelledby": id, "data-device": device_id },
         el("div.band-head", el("h2", { id }, bandName(device_id)), status && battery(status.battery_percent ?? null)),
         status === null ? el("p.quiet", "No gateway has reported this band yet.") : null,
         el("dl.rows",
-            status && [row("Last contact", moment(contact)), row("Newest reported", moment(instant(status.newest_recorded_at)))],
+            status && row("Last contact", moment(contact)),
+            status && (reported === null || reported > (instant(last_recorded_at) ?? 0)) && row("Newest reported", moment(reported)),
             row("Newest here", moment(instant(last_recorded_at))),
             status && [row("Upload", lag(device, formats)), row("Firmware", status.firmware ?? "not known")],
             row("Worn by", wearers.length > 0 ? wearers.join(", ") : "nobody who is known"),
