@@ -34,5 +34,5 @@ scripts/part.sh faults 7 Tests/faults/run.py
 SEEDS=4 MINUTES=2 scripts/part.sh chaos 6 Tests/chaos/run.py
 scripts/part.sh vm 8 Tests/vm/test.sh
 scripts/part.sh fuzz 3 scripts/fuzz.sh
-scripts/part.sh threads 7 make threads
+scripts/part.sh threads 9 make threads
 scripts/part.sh --sum
