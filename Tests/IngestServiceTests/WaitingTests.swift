@@ -32,6 +32,8 @@ import Testing
         struct State {
             var isLate = false
             var begins = 0
+            /// What each begin does, in turn.
+            var steps: [@Sendable () -> Void] = []
             /// Until when connections, and transactions on those that were there, may take.
             var connects: [ContinuousClock.Instant] = []
             var limits: [ContinuousClock.Instant] = []
@@ -51,10 +53,11 @@ import Testing
         }
 
         func begin() throws(StorageFailure) {
-            let isLate = state.withLock { state in
+            let (isLate, step) = state.withLock { state in
                 state.begins += 1
-                return state.isLate
+                return (state.isLate, state.steps.isEmpty ? nil : state.steps.removeFirst())
             }
+            step?()
             if isLate { throw WaitingTests.late }
         }
     }
@@ -112,6 +115,36 @@ import Testing
         while await queue.held == 0 { await Task.yield() }
         await #expect(throws: Self.late) { try await queue.perform(account("a")) }
         await #expect(throws: Self.late) { try await held.value }
+        await queue.close()
+    }
+
+    /// The next group may be one that hangs.
+    @Test(.timeLimit(.minutes(5))) func anAnswerDoesNotWaitForTheNextGroup() async throws {
+        let engine = Engine()
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+        let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isOver = Guarded(false)
+        engine.state.withLock {
+            $0.steps = [
+                {
+                    begun.yield()
+                    first.wait()
+                },
+                // Not for ever, so that a test that fails ends.
+                { if second.wait(timeout: .now() + 30) == .timedOut { isOver.withLock { $0 = true } } },
+            ]
+        }
+        let answer = Task { try await queue.perform(account("a")) }
+        for await _ in stream { break }
+        let next = Task { try await queue.perform(account("b")) }
+        // So that it is in the queue by then; if not, there is nothing to be seen.
+        try await Task.sleep(for: .milliseconds(100))
+        first.signal()
+        try await answer.value
+        second.signal()
+        try await next.value
+        #expect(!isOver.withLock { $0 })
         await queue.close()
     }
 

@@ -34,27 +34,34 @@ actor WriteQueue {
         rules = WaitingRules(limits)
     }
 
-    /// Asked for now, and not when the queue comes to it.
     nonisolated func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
         let asked = ContinuousClock.now
         return try await perform(job, asked: asked)
     }
 
     /// Runs the job, which was asked for then, in a transaction, maybe with others; returns after the commit.
-    func perform<Value: Sendable>(
+    ///
+    /// Whoever asks goes on beside the queue: by the time there is an answer it may be at the next group.
+    nonisolated func perform<Value: Sendable>(
         _ job: WriteJob<Value>, asked: ContinuousClock.Instant
     ) async throws(StorageFailure) -> Value {
-        guard !isClosed else { throw StorageFailure(.unavailable, "the storage is closed") }
-        if let refusal = rules.refusal(asked, at: .now) { throw refusal }
-        guard waiting.count < Self.waitingLimit else {
-            throw StorageFailure(.overloaded, "\(Self.waitingLimit) requests wait for the storage")
-        }
         let result = await withCheckedContinuation { continuation in
-            waiting.append(WaitingJob(job, asked: asked) { continuation.resume(returning: $0) })
-            // What is already on its way to this actor joins the group before the task runs.
-            call()
+            let job = WaitingJob(job, asked: asked) { continuation.resume(returning: $0) }
+            executor.queue.async { @Sendable in self.assumeIsolated { $0.take(job) } }
         }
         return try result.get()
+    }
+
+    private func take(_ job: WaitingJob) {
+        guard !isClosed else { return job.fail(StorageFailure(.unavailable, "the storage is closed")) }
+        if let refusal = rules.refusal(job.asked, at: .now) { return job.fail(refusal) }
+        guard waiting.count < Self.waitingLimit else {
+            return job.fail(
+                StorageFailure(.overloaded, "\(Self.waitingLimit) requests wait for the storage"))
+        }
+        waiting.append(job)
+        // What is already on its way to this actor joins the group before the task runs.
+        call()
     }
 
     /// Jobs that wait for the end of another transaction.
