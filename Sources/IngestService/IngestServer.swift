@@ -37,8 +37,31 @@ public final class IngestServer: Sendable {
     }
 
     /// Finishes the requests in hand, then closes the storage.
-    public func stop(within deadline: Duration = .seconds(10)) async {
-        await http.stop(within: deadline)
-        await storage.close()
+    ///
+    /// False = the storage is not closed by the deadline, as where a database hangs. Everybody is answered, and what was
+    /// confirmed is durable: nothing is left to do but to end the process.
+    @discardableResult
+    public func stop(within deadline: Duration = .seconds(10)) async -> Bool {
+        let end = ContinuousClock.now + deadline
+        // The rest of the time is the storage's, also where requests wait for it to the last.
+        await http.stop(within: deadline * 4 / 5)
+        return await Self.isDone(by: end) { [storage] in await storage.close() }
+    }
+
+    private static func isDone(
+        by end: ContinuousClock.Instant, _ work: @escaping @Sendable () async -> Void
+    ) async -> Bool {
+        let (outcomes, outcome) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingOldest(1))
+        Task {
+            await work()
+            outcome.yield(true)
+        }
+        let timer = Task {
+            try? await Task.sleep(until: end, clock: .continuous)
+            outcome.yield(false)
+        }
+        defer { timer.cancel() }
+        for await isDone in outcomes { return isDone }
+        return false
     }
 }

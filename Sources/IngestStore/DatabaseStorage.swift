@@ -42,18 +42,18 @@ public final class DatabaseStorage: IngestStorage {
 
     init(
         _ engine: any SQLEngine, retention: Retention? = .standard, now: @escaping @Sendable () -> APITime,
-        rests: Rests = Rests()
+        rests: Rests = Rests(), limits: TimeLimits = .request
     ) async throws(StorageFailure) {
         self.engine = engine
         self.now = now
         try await BlockingWork.run { () throws(StorageFailure) in try engine.prepare() }
-        writers = WritePool(engine)
+        writers = WritePool(engine, limits: limits)
         // Small questions, most of them answered from memory before they come here.
-        tokens = ReadPool(engine, label: "ingest-tokens", count: 1)
-        states = ReadPool(engine, label: "ingest-states")
-        pages = ReadPool(engine, label: "ingest-pages")
-        trends = ReadPool(engine, label: "ingest-trends")
-        rolls = ReadPool(engine, label: "ingest-rolls")
+        tokens = ReadPool(engine, label: "ingest-tokens", count: 1, limits: limits)
+        states = ReadPool(engine, label: "ingest-states", limits: limits)
+        pages = ReadPool(engine, label: "ingest-pages", limits: limits)
+        trends = ReadPool(engine, label: "ingest-trends", limits: limits)
+        rolls = ReadPool(engine, label: "ingest-rolls", limits: .background)
         let roller = TrendRoller(reader: rolls, writers: writers)
         self.roller = roller
         worker = retention.map { _ in TrendWorker(roller, rest: rests.trends) }

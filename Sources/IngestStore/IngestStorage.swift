@@ -77,6 +77,8 @@ public struct StorageFailure: Error, Equatable, Sendable, CustomStringConvertibl
     var isContended = false
     /// The connection is gone, not the database: another one may do.
     var isCut = false
+    /// No answer came in time: who waits for the same connection would not fare better.
+    var isLate = false
 
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind

@@ -13,7 +13,8 @@ extension WritePool {
     ///
     /// One after the other: all of them write the same row.
     func probe() async throws(StorageFailure) {
-        for queue in queues { try await queue.probe() }
+        let asked = ContinuousClock.now
+        for queue in queues { try await queue.probe(asked: asked) }
     }
 
     /// Whether what can be computed again may be written for the device: it must not take the room that samples need.
@@ -25,10 +26,10 @@ extension WriteQueue {
     private static let freshness = Duration.milliseconds(250)
 
     /// Returns when something was written durably a moment ago.
-    func probe() async throws(StorageFailure) {
-        if room.isDoubtful { return try await proveRoom() }
+    func probe(asked: ContinuousClock.Instant) async throws(StorageFailure) {
+        if room.isDoubtful { return try await proveRoom(asked) }
         if let lastSuccess, .now - lastSuccess < Self.freshness { return }
-        try await write(padding: 0)
+        try await write(padding: 0, asked)
     }
 
     /// Proves it where it is in doubt, now and then.
@@ -36,22 +37,23 @@ extension WriteQueue {
         guard room.isDoubtful else { return true }
         guard room.mayProve(at: .now) else { return false }
         do {
-            try await proveRoom()
+            try await proveRoom(.now)
         } catch {
             return false
         }
         return !room.isDoubtful
     }
 
-    private func proveRoom() async throws(StorageFailure) {
-        try await write(padding: RoomDoubt.proof)
-        try await write(padding: 0)
+    private func proveRoom(_ asked: ContinuousClock.Instant) async throws(StorageFailure) {
+        try await write(padding: RoomDoubt.proof, asked)
+        try await write(padding: 0, asked)
     }
 
-    private func write(padding count: Int) async throws(StorageFailure) {
+    private func write(padding count: Int, _ asked: ContinuousClock.Instant) async throws(StorageFailure) {
         let padding = count > 0 ? [UInt8](repeating: 0, count: count) : nil
         let call = SQLCall(ServerStatement.probe, .int(WallClock.now().milliseconds), .optional(padding))
         // Alone: requests that fit must not fail with it.
-        try await perform(WriteJob<Void>(goesAlone: true) { _, _ in Decision(value: (), writes: [call]) })
+        let job = WriteJob<Void>(goesAlone: true) { _, _ in Decision(value: (), writes: [call]) }
+        try await perform(job, asked: asked)
     }
 }

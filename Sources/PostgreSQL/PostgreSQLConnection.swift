@@ -12,6 +12,8 @@ public final class PostgreSQLConnection {
 
     /// For each `run` and `script` to come; one for migrations is longer than one for requests.
     public var deadline: Duration
+    /// When every call has to be over, though its deadline is later; nil = whenever its deadline says.
+    public var limit: ContinuousClock.Instant?
     /// After a connection error or a timeout nothing more can be asked of it.
     public private(set) var isBroken = false
     /// For instance 150018.
@@ -23,14 +25,17 @@ public final class PostgreSQLConnection {
     ///   - conninfo: a libpq URI or keyword string; what it leaves out comes from libpq's environment.
     ///   - deadline: bounds connecting, and each later `run` and `script`. When it passes, a cancel request is sent and
     ///     given a quarter of a second at most.
+    ///   - limit: as the property; connecting has to be over by then, too.
     ///   - applicationName: what the server shows of it, unless `conninfo` says otherwise.
     public init(
-        _ conninfo: String, deadline: Duration, applicationName: String = "bandferry-ingest"
+        _ conninfo: String, deadline: Duration, limit: ContinuousClock.Instant? = nil,
+        applicationName: String = "bandferry-ingest"
     ) throws(PostgreSQLError) {
         let options = try ConnectionOptions(conninfo, applicationName: applicationName)
-        let opened = try Connecting.open(options, until: ContinuousClock.now + deadline)
+        let opened = try Connecting.open(options, until: Self.end(deadline, limit))
         handle = opened
         self.deadline = deadline
+        self.limit = limit
         serverVersion = Int(PQserverVersion(opened))
     }
 
@@ -92,7 +97,14 @@ public final class PostgreSQLConnection {
             throw PostgreSQLError(
                 kind: isBroken ? .connection : .misuse, message: "this connection has ended; open another")
         }
-        return Exchange(handle: handle, limit: ContinuousClock.now + deadline)
+        return Exchange(handle: handle, limit: Self.end(deadline, limit))
+    }
+
+    private static func end(
+        _ deadline: Duration, _ limit: ContinuousClock.Instant?
+    ) -> ContinuousClock.Instant {
+        let end = ContinuousClock.now + deadline
+        return limit.map { min($0, end) } ?? end
     }
 
     /// What an error means for the connection.

@@ -25,9 +25,12 @@ func serve(_ options: IngestOptions, _ signals: Signals) async throws {
     await signals.untilStop { reload(options, server, log) }
     ServiceManager.stopping()
     log.info("stopping")
-    await server.stop(within: .seconds(10))
+    let isClosed = await server.stop(within: .seconds(10))
+    if !isClosed { log.warning("the store does not answer: it is left as it is") }
     log.info("stopped")
     log.flush()
+    // Threads still wait for the store: what exit(3) runs takes away what they use.
+    if !isClosed { _exit(0) }
 }
 
 private func reload(_ options: IngestOptions, _ server: IngestServer, _ log: Log) {

@@ -11,7 +11,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
-        let queue = WriteQueue(engine)
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
         let devices = (1...9).map { DeviceKey(account: "a", name: "d\($0)") }
         for device in devices { try await queue.perform(try DeviceJobs.putReport(DeviceReport(), device)) }
         engine.spoil(devices[4].id)

@@ -125,6 +125,6 @@ import Testing
             #expect(try await client.get(path).status == 401)
         }
         #expect(try await client.send(.post, "/").status == 401)
-        await server.stop(within: .seconds(1))
+        await server.stop(within: .seconds(60))
     }
 }

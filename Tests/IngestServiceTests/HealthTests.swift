@@ -95,7 +95,7 @@ import Testing
             try? await client.post(batch([sample(UInt32(seq + 1))])).status
         }
         let statuses = await replies
-        await server.server.stop(within: .seconds(5))
+        await server.server.stop(within: .seconds(60))
         #expect(statuses.allSatisfy { $0 == 200 })
         // The log is folded into the file, for a plain copy.
         #expect(!FileManager.default.fileExists(atPath: server.storePath + "-wal"))

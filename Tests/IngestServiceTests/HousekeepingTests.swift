@@ -28,10 +28,10 @@ import Testing
         do {
             try await body(server, engine)
         } catch {
-            await server.server.stop(within: .seconds(1))
+            await server.server.stop(within: .seconds(60))
             throw error
         }
-        await server.server.stop(within: .seconds(1))
+        await server.server.stop(within: .seconds(60))
     }
 
     @Test func aDeviceThatFailsIsPassedOver() async throws {

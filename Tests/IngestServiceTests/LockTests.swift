@@ -33,7 +33,7 @@ import Testing
         let engine = try TestEngine.make(directory)
         try engine.prepare()
         let device = DeviceKey(account: "a", name: "d")
-        let queue = WriteQueue(engine)
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
         try await queue.perform(try Self.report(device))
         let holder = try lock(device, on: engine)
         let other = try engine.connect(toWrite: true)
@@ -49,7 +49,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = try TestEngine.make(directory)
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: Self.patience)
+        let queue = WriteQueue(engine, patience: Self.patience, limits: .untilTheTestEnds)
         let held = DeviceKey(account: "a", name: "held")
         try await queue.perform(try Self.report(held))
         let holder = try lock(held, on: engine)
@@ -86,7 +86,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = try TestEngine.make(directory)
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: .zero)
+        let queue = WriteQueue(engine, patience: .zero, limits: .untilTheTestEnds)
         let device = DeviceKey(account: "a", name: "d")
         let release = DeviceJobs.releaseLease(gateway: "g", device, now: APITime(milliseconds: 0))
         #expect(try await queue.perform(release) == nil)
@@ -115,7 +115,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: Self.patience)
+        let queue = WriteQueue(engine, patience: Self.patience, limits: .untilTheTestEnds)
         let isHeld = Guarded(true)
         let waits = Guarded([Int]())
         engine.refuse { calls in
@@ -149,7 +149,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: .zero)
+        let queue = WriteQueue(engine, patience: .zero, limits: .untilTheTestEnds)
         let tries = Guarded(0)
         engine.refuse { _ in
             tries.withLock { $0 += 1 }
@@ -166,7 +166,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: Self.patience)
+        let queue = WriteQueue(engine, patience: Self.patience, limits: .untilTheTestEnds)
         engine.refuse { _ in Self.lockNotAvailable }
         let outcome = Task { try await queue.perform(account("a")) }
         while await queue.held == 0 { await Task.yield() }

@@ -92,7 +92,7 @@ import Testing
             #expect(hers.buckets.map(\.sum) == [3, 0])
             try await server.settle()
         }
-        await server.server.stop(within: .seconds(1))
+        await server.server.stop(within: .seconds(60))
         let database = try Database(path: path, access: .readOnly)
         let tables = try database.all("SELECT name FROM sqlite_schema WHERE name LIKE 'old_%'") { $0.text(0) }
         #expect(tables.isEmpty)
@@ -171,7 +171,7 @@ import Testing
         let state = try await client.get("/v1/devices/d").read(DeviceState.self)
         #expect(state.firstRecordedAt == APITime(milliseconds: 1_793_075_400_000))
         #expect(state.lastRecordedAt == APITime(milliseconds: 1_793_161_800_000))
-        await server.server.stop(within: .seconds(1))
+        await server.server.stop(within: .seconds(60))
     }
 
     @Test func aMigrationThatFailsLeavesTheOldStore() throws {

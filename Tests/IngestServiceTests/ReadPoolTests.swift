@@ -39,7 +39,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = try TestEngine.make(directory)
         try engine.prepare()
-        let pool = ReadPool(engine, label: "test", count: 3)
+        let pool = ReadPool(engine, label: "test", count: 3, limits: .untilTheTestEnds)
         let occupation = await Occupation(pool, count: 2)
         for number in 1...5 {
             #expect(try await pool.perform { _ in number } == number)

@@ -19,8 +19,8 @@ final class RefusingEngine: SQLEngine {
     var name: String { base.name }
 
     func prepare() throws(StorageFailure) { try base.prepare() }
-    func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
-        RefusingSession(try base.connect(toWrite: toWrite), self)
+    func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession {
+        RefusingSession(try base.connect(toWrite: toWrite, until: end), self)
     }
 
     /// Why the last calls of a transaction fail; nil = they don't.
@@ -71,6 +71,7 @@ private final class RefusingSession: SQLSession {
     }
 
     var isUsable: Bool { base.isUsable }
+    func limit(to end: ContinuousClock.Instant) { base.limit(to: end) }
     func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
         engine.spoiled(try base.beginWriting(calls), of: calls)
     }

@@ -161,6 +161,6 @@ import Testing
                 try await keeping.client().aggregates(query).buckets.map(\.sum)
                     == forgetting.client().aggregates(query).buckets.map(\.sum), "seed \(seed)")
         }
-        for server in [forgetting, keeping] { await server.server.stop(within: .seconds(1)) }
+        for server in [forgetting, keeping] { await server.server.stop(within: .seconds(60)) }
     }
 }

@@ -61,7 +61,7 @@ import Testing
             }
         }
 
-        func stop() async { await server.server.stop(within: .seconds(1)) }
+        func stop() async { await server.server.stop(within: .seconds(60)) }
     }
 
     @Test func trendsAreStoredAgainByThemselvesAfterAFailure() async throws {
@@ -140,7 +140,7 @@ import Testing
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
         engine.allow(1000)
-        let queue = WriteQueue(engine)
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
         let gate = DispatchSemaphore(value: 0)
         async let first: Void = queue.perform(
             WriteJob { _, _ in
@@ -173,13 +173,13 @@ import Testing
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
         engine.allow(0)
-        let queue = WriteQueue(engine)
-        await #expect(throws: StorageFailure.self) { try await queue.probe() }
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+        await #expect(throws: StorageFailure.self) { try await queue.probe(asked: .now) }
         try await queue.perform(WriteJob<Void> { _, _ in Decision(value: ()) })
-        await #expect(throws: StorageFailure.self) { try await queue.probe() }
+        await #expect(throws: StorageFailure.self) { try await queue.probe(asked: .now) }
         #expect(await !queue.hasRoom())
         engine.allow(nil)
-        try await queue.probe()
+        try await queue.probe(asked: .now)
         #expect(await queue.hasRoom())
         await queue.close()
     }

@@ -22,7 +22,9 @@ import Testing
         var connects: Int { state.withLock { $0.connects } }
 
         func prepare() {}
-        func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
+        func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure)
+            -> any SQLSession
+        {
             state.withLock { $0.connects += 1 }
             return Session(self)
         }
@@ -38,6 +40,7 @@ import Testing
         init(_ engine: Engine) { self.engine = engine }
 
         var isUsable: Bool { true }
+        func limit(to end: ContinuousClock.Instant) {}
         func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
             try engine.next(\.begins)
             return []
@@ -56,7 +59,7 @@ import Testing
     }
 
     private func transaction(_ slot: inout SessionSlot) throws(StorageFailure) -> Int {
-        try slot.with {
+        try slot.with(until: .now + .seconds(3600)) {
             session throws(StorageFailure) in
             try session.beginReading()
         } then: { session, _ throws(StorageFailure) in

@@ -1,10 +1,10 @@
 import HTTPServer
 import IngestAPI
-import IngestStore
 import Locking
 import Testing
 
 @testable import IngestService
+@testable import IngestStore
 
 /// Who may say that a storage works again.
 @Suite struct StorageHealthTests {
@@ -76,10 +76,12 @@ import Testing
 }
 
 /// On a disk that is full at times: what is read, and a small write, find room all the same.
-private final class FillingStorage: IngestStorage {
+final class FillingStorage: IngestStorage {
     static let full = StorageFailure(.unavailable, "full")
 
     let isFull = Guarded(false)
+    /// It can't be closed.
+    let isStuck = Guarded(false)
     let probes = Guarded(0)
 
     private func needRoom() throws(StorageFailure) {
@@ -111,5 +113,5 @@ private final class FillingStorage: IngestStorage {
     func putPerson(_ record: PersonRecord, person: String, account: String) {}
     func samples(_ query: SampleQuery, account: String) -> SamplesPage? { nil }
     func aggregates(_ query: AggregateQuery, account: String) -> AggregateList? { nil }
-    func close() {}
+    func close() async { if isStuck.withLock({ $0 }) { await DatabaseStorage.Rests.untilCancelled() } }
 }

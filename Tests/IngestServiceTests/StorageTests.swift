@@ -102,7 +102,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = try TestEngine.make(directory)
         try engine.prepare()
-        let writer = WriteQueue(engine)
+        let writer = WriteQueue(engine, limits: .untilTheTestEnds)
         let gate = DispatchSemaphore(value: 0)
         async let first: Void = writer.perform(
             WriteJob { _, _ in
@@ -125,7 +125,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = try TestEngine.make(directory)
         try engine.prepare()
-        let writer = WriteQueue(engine)
+        let writer = WriteQueue(engine, limits: .untilTheTestEnds)
         let outcomes = await (0..<30).asyncMap { number in
             var job = account("account \(number)")
             if number % 3 == 0 {

@@ -32,7 +32,8 @@ final class TestServer: Sendable {
         self.clock = clock
         self.events = events
         storage = try await DatabaseStorage(
-            engine ?? TestEngine.make(directory), now: { clock.now }, rests: rests)
+            engine ?? TestEngine.make(directory), now: { clock.now }, rests: rests,
+            limits: .untilTheTestEnds)
         let tokens = TokenTable([
             "gateway-a": Identity(account: "a"), "gateway-a2": Identity(account: "a"),
             "reader-a": Identity(account: "a", role: .read), "gateway-b": Identity(account: "b"),
@@ -51,13 +52,18 @@ final class TestServer: Sendable {
         do {
             try await body(server)
         } catch {
-            await server.server.stop(within: .seconds(1))
+            await server.server.stop(within: .seconds(60))
             throw error
         }
-        await server.server.stop(within: .seconds(1))
+        await server.server.stop(within: .seconds(60))
     }
 
     func client(_ token: String? = "gateway-a") -> TestClient { TestClient(server.url, token: token) }
+}
+
+extension TimeLimits {
+    /// A machine that is busy is no subject of most tests.
+    static let untilTheTestEnds = Self(begin: .seconds(3600), end: .seconds(7200))
 }
 
 /// What the service reported, in order.

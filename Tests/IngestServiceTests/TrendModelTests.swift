@@ -39,7 +39,7 @@ import ZoneDatabase
                 #expect(try await server.client(token).put("/v1/devices/\(device)/gaps", body).status == 200)
             case 3:
                 // Whatever is touched stays so over a restart.
-                await server.server.stop(within: .seconds(1))
+                await server.server.stop(within: .seconds(60))
                 server = try await TestServer(directory: directory)
             case 4, 5:
                 try await server.storage.settle()
@@ -54,7 +54,7 @@ import ZoneDatabase
         }
         try await checkStoredDays(server, "seed \(seed)")
         for _ in 0..<12 { try await check(server, &random, "seed \(seed), at the end") }
-        await server.server.stop(within: .seconds(1))
+        await server.server.stop(within: .seconds(60))
     }
 
     /// One random query.

@@ -197,7 +197,7 @@ import Testing
         await rest.next()
         #expect(try await server.touched().allSatisfy { $0 == "d steps 2026-03-09" })
         #expect(try server.count("trend_days") >= 3)
-        await server.server.stop(within: .seconds(1))
+        await server.server.stop(within: .seconds(60))
     }
 
     @Test(.timeLimit(.minutes(5))) func whatIsTouchedWhenTheStorageClosesIsDoneAfterTheNextStart()
@@ -206,7 +206,7 @@ import Testing
         let directory = TemporaryDirectory()
         let first = try await TestServer(directory: directory)
         _ = try await first.client().store(batch([steps(1, 5, 1)], device: "d"))
-        await first.server.stop(within: .seconds(1))
+        await first.server.stop(within: .seconds(60))
         let (rounds, continuation) = AsyncStream.makeStream(of: Void.self)
         var plan = DatabaseStorage.Rests.untilClosed
         plan.start = {}
@@ -219,7 +219,7 @@ import Testing
         await round.next()
         #expect(try await second.touched().isEmpty)
         #expect(try second.count("trend_days") == 1)
-        await second.server.stop(within: .seconds(1))
+        await second.server.stop(within: .seconds(60))
     }
 }
 

@@ -59,12 +59,24 @@ import Testing
         let server = try TestPostgreSQL(onLoopback: true)
         let connection = try PostgreSQLConnection(server.conninfo(), deadline: .seconds(60))
         let other = try PostgreSQLConnection(server.loopbackConninfo(), deadline: .seconds(60))
+        let third = try PostgreSQLConnection(server.conninfo(), deadline: .seconds(60))
         for each in [connection, other] { each.deadline = .milliseconds(400) }
         server.freeze()
         defer { server.thaw() }
         let run = timed { () throws(PostgreSQLError) in _ = try connection.rows("SELECT 1") }
         #expect(run.0 == .timeout)
         #expect(run.1 < .seconds(20))
+        // An end that is nearer than the deadline.
+        let limited = timed { () throws(PostgreSQLError) in
+            _ = try PostgreSQLConnection(
+                server.conninfo(), deadline: .seconds(60), limit: .now + .milliseconds(400))
+        }
+        #expect(limited.0 == .timeout)
+        #expect(limited.1 < .seconds(20))
+        third.limit = .now + .milliseconds(400)
+        let limitedRun = timed { () throws(PostgreSQLError) in _ = try third.rows("SELECT 1") }
+        #expect(limitedRun.0 == .timeout)
+        #expect(limitedRun.1 < .seconds(20))
         // More than the socket takes: the writing side waits as well.
         let large = PostgreSQLCall(
             "SELECT length($1::BYTEA)", [.bytes([UInt8](repeating: 1, count: 16 << 20))])

@@ -76,16 +76,18 @@ class Reply:
 class Server:
     """One store, and the program that serves it; started and ended as often as a test likes."""
 
-    def __init__(self, *options, tls=None, listen="127.0.0.1:0"):
+    def __init__(self, *options, tls=None, listen="127.0.0.1:0", store=None):
+        """store: a URI; a SQLite file of its own unless given."""
         self.listen = listen
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="bandferry-server."))
         self.store = self.directory / "ingest.sqlite"
+        self.uri = store or f"sqlite:{self.store}"
         self.log = self.directory / "log"
         self.options, self.context = list(options), tls
         self.process = self.port = None
 
     def command(self, *arguments, status=0):
-        done = subprocess.run([PROGRAM, *arguments, "--store", f"sqlite:{self.store}"], capture_output=True, text=True,
+        done = subprocess.run([PROGRAM, *arguments, "--store", self.uri], capture_output=True, text=True,
                               timeout=DEADLINE)
         assert done.returncode == status, (arguments, done.returncode, done.stderr)
         return done
@@ -101,7 +103,7 @@ class Server:
     def start(self, wait=True):
         self.output = open(self.log, "ab")
         self.process = subprocess.Popen(
-            [PROGRAM, "--listen", self.listen, "--store", f"sqlite:{self.store}", *self.options],
+            [PROGRAM, "--listen", self.listen, "--store", self.uri, *self.options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.output)
         if not wait:
             return self

@@ -16,10 +16,11 @@ struct PostgreSQLEngine: SQLEngine {
     }
 
     private static let oldestVersion = 150_000
+    /// Of one call, where its transaction has no nearer end.
     private static let deadline = Duration.seconds(30)
 
     func prepare() throws(StorageFailure) {
-        let connection = try open()
+        let connection = try open(until: nil)
         defer { connection.close() }
         // Another server may be bringing the tables up to date.
         try StorageFailure.translating { () throws(PostgreSQLError) in
@@ -35,13 +36,13 @@ struct PostgreSQLEngine: SQLEngine {
         }
     }
 
-    func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
-        PostgreSQLSession(try open())
+    func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession {
+        PostgreSQLSession(try open(until: end))
     }
 
-    private func open() throws(StorageFailure) -> PostgreSQLConnection {
+    private func open(until end: ContinuousClock.Instant?) throws(StorageFailure) -> PostgreSQLConnection {
         let result = Result { () throws(PostgreSQLError) in
-            let connection = try PostgreSQLConnection(uri, deadline: Self.deadline)
+            let connection = try PostgreSQLConnection(uri, deadline: Self.deadline, limit: end)
             // A server that hangs must not hold locks for ever, and whoever waits for one holds up others. What is answered must be on disk, whatever the
             // database's own setting is. Every statement names a key: a plan that was made while a table was empty
             // must not read all of it when it is full.
@@ -62,6 +63,7 @@ extension StorageFailure {
         guard case .server(let state) = error.kind else {
             self.init(error.kind == .misuse ? .defect : .unavailable, error.message)
             isCut = error.kind == .connection
+            isLate = error.kind == .timeout
             return
         }
         // The classes are those of "PostgreSQL Error Codes", appendix A.

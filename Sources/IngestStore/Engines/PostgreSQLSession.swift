@@ -8,6 +8,8 @@ final class PostgreSQLSession: SQLSession {
 
     var isUsable: Bool { !connection.isBroken }
 
+    func limit(to end: ContinuousClock.Instant) { connection.limit = end }
+
     func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
         // Locks come first, and what is read after one must be what the last holder wrote: no snapshot from before.
         try perform(before: "BEGIN ISOLATION LEVEL READ COMMITTED", calls)

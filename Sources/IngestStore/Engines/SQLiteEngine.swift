@@ -26,7 +26,7 @@ struct SQLiteEngine: SQLEngine {
         try connect(toWrite: true).close()
     }
 
-    func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
+    func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession {
         guard let identity = FileIdentity(path: path) else {
             throw StorageFailure(.unavailable, "\(path) is gone")
         }

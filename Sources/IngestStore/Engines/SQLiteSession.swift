@@ -22,6 +22,9 @@ final class SQLiteSession: SQLSession {
     /// What the path names is not what was open: writing on would store into a file that nobody can find.
     var isUsable: Bool { FileIdentity(path: database.path) == identity }
 
+    /// There is no server whose answer it could wait for. The wait for another process's lock is bounded by itself.
+    func limit(to end: ContinuousClock.Instant) {}
+
     func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
         try StorageFailure.translating { try database.run("BEGIN IMMEDIATE") }
         return try run(calls)

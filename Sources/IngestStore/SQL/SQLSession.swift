@@ -1,9 +1,11 @@
-/// A connection to an engine, used by one owner at a time. Every call has a deadline.
+/// A connection to an engine, used by one owner at a time.
 ///
 /// After an error the transaction is over: nothing of it is stored.
 protocol SQLSession: AnyObject {
     /// False when it must be made anew: it is broken, or what it is connected to is another than before.
     var isUsable: Bool { get }
+    /// From now on no call waits longer for the database than until then.
+    func limit(to end: ContinuousClock.Instant)
     /// Begins a transaction that writes and runs the calls in it: as few round trips as the engine can.
     func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult]
     /// Begins a transaction that reads one snapshot.
@@ -25,7 +27,8 @@ extension SQLSession {
 protocol SQLEngine: Sendable {
     /// Creates what is not there and brings its tables up to date.
     func prepare() throws(StorageFailure)
-    func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession
+    /// Whose calls are limited to `end`, as the making of it is.
+    func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession
     /// Connections that write at the same time.
     var writers: Int { get }
     /// Connections that read, for each kind of reading.
@@ -34,6 +37,13 @@ protocol SQLEngine: Sendable {
     var freeBytes: UInt64? { get }
     /// For messages; without passwords.
     var name: String { get }
+}
+
+extension SQLEngine {
+    /// For whoever waits for nobody else's sake.
+    func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
+        try connect(toWrite: toWrite, until: .now + TimeLimits.background.end)
+    }
 }
 
 /// Holds one session, and makes a new one when the old can't be trusted any more.
@@ -49,28 +59,30 @@ struct SessionSlot {
         self.toWrite = toWrite
     }
 
-    /// A transaction. `begin` is its first step, which changes nothing: where the connection was kept from before and was cut
-    /// meanwhile, it is done again on a new one.
+    /// A transaction, which is over by `end`. `begin` is its first step, which changes nothing: where the connection was kept from
+    /// before and was cut meanwhile, it is done again on a new one.
     mutating func with<Begun, Value>(
+        until end: ContinuousClock.Instant,
         _ begin: (any SQLSession) throws(StorageFailure) -> Begun,
         then body: (any SQLSession, Begun) throws(StorageFailure) -> Value
     ) throws(StorageFailure) -> Value {
         if session != nil {
             do {
-                return try attempt(begin, then: body)
+                return try attempt(until: end, begin, then: body)
             } catch {
                 guard error.isCut, !hasBegun else { throw error }
             }
         }
-        return try attempt(begin, then: body)
+        return try attempt(until: end, begin, then: body)
     }
 
     private mutating func attempt<Begun, Value>(
+        until end: ContinuousClock.Instant,
         _ begin: (any SQLSession) throws(StorageFailure) -> Begun,
         then body: (any SQLSession, Begun) throws(StorageFailure) -> Value
     ) throws(StorageFailure) -> Value {
         hasBegun = false
-        let session = try usable()
+        let session = try usable(until: end)
         do {
             let begun = try begin(session)
             hasBegun = true
@@ -88,10 +100,14 @@ struct SessionSlot {
         session = nil
     }
 
-    private mutating func usable() throws(StorageFailure) -> any SQLSession {
-        if let session, session.isUsable { return session }
+    private mutating func usable(until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession
+    {
+        if let session, session.isUsable {
+            session.limit(to: end)
+            return session
+        }
         close()
-        let made = try engine.connect(toWrite: toWrite)
+        let made = try engine.connect(toWrite: toWrite, until: end)
         session = made
         return made
     }

@@ -20,6 +20,7 @@ struct Decision<Value: Sendable>: Sendable {
 /// A job in the queue, whatever its value is, and how to tell its outcome once the group is durable.
 struct WaitingJob: Sendable {
     let device: DeviceKey?
+    let asked: ContinuousClock.Instant
     /// With the lock of the device first.
     let reads: [SQLCall]
     let fail: @Sendable (StorageFailure) -> Void
@@ -41,9 +42,11 @@ struct WaitingJob: Sendable {
     }
 
     init<Value: Sendable>(
-        _ job: WriteJob<Value>, deliver: @escaping @Sendable (Result<Value, StorageFailure>) -> Void
+        _ job: WriteJob<Value>, asked: ContinuousClock.Instant,
+        deliver: @escaping @Sendable (Result<Value, StorageFailure>) -> Void
     ) {
         device = job.device
+        self.asked = asked
         goesAlone = job.goesAlone
         makesDevice = job.makesDevice
         reads = (job.device.map { [SQLCall(DeviceStatement.lock, .bytes($0.id))] } ?? []) + job.reads

@@ -2,7 +2,7 @@ import Threading
 
 /// One connection that writes. Requests that wait while a commit syncs are committed together by the next.
 actor WriteQueue {
-    /// Enough for every connection that the HTTP server takes; past it a request is refused, not kept.
+    /// Past it a request is refused, not kept.
     private static let waitingLimit = 1024
     /// Bounds how long the first of a group waits for the last.
     private static let groupLimit = 64
@@ -15,6 +15,7 @@ actor WriteQueue {
     private var slot: SessionSlot
     /// How long a request is tried again while others have locks that it needs.
     private let patience: Duration
+    private var rules: WaitingRules
     private var waiting: [WaitingJob] = []
     /// A task is on its way that commits a group.
     private var isCalled = false
@@ -27,23 +28,40 @@ actor WriteQueue {
     /// What the transaction that runs, or ran last, had to write.
     private var bytesOfGroup = 0
 
-    init(_ engine: any SQLEngine, patience: Duration = .seconds(10)) {
+    init(_ engine: any SQLEngine, patience: Duration = .seconds(10), limits: TimeLimits = .request) {
         slot = SessionSlot(engine, toWrite: true)
         self.patience = patience
+        rules = WaitingRules(limits)
     }
 
-    /// Runs the job in a transaction, maybe with others; returns after the commit.
-    func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
-        guard !isClosed else { throw StorageFailure(.unavailable, "the storage is closed") }
-        guard waiting.count < Self.waitingLimit else {
-            throw StorageFailure(.overloaded, "\(Self.waitingLimit) requests wait for the storage")
-        }
+    nonisolated func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
+        let asked = ContinuousClock.now
+        return try await perform(job, asked: asked)
+    }
+
+    /// Runs the job, which was asked for then, in a transaction, maybe with others; returns after the commit.
+    ///
+    /// Whoever asks goes on beside the queue: by the time there is an answer it may be at the next group.
+    nonisolated func perform<Value: Sendable>(
+        _ job: WriteJob<Value>, asked: ContinuousClock.Instant
+    ) async throws(StorageFailure) -> Value {
         let result = await withCheckedContinuation { continuation in
-            waiting.append(WaitingJob(job) { continuation.resume(returning: $0) })
-            // What is already on its way to this actor joins the group before the task runs.
-            call()
+            let job = WaitingJob(job, asked: asked) { continuation.resume(returning: $0) }
+            executor.queue.async { @Sendable in self.assumeIsolated { $0.take(job) } }
         }
         return try result.get()
+    }
+
+    private func take(_ job: WaitingJob) {
+        guard !isClosed else { return job.fail(StorageFailure(.unavailable, "the storage is closed")) }
+        if let refusal = rules.refusal(job.asked, at: .now) { return job.fail(refusal) }
+        guard waiting.count < Self.waitingLimit else {
+            return job.fail(
+                StorageFailure(.overloaded, "\(Self.waitingLimit) requests wait for the storage"))
+        }
+        waiting.append(job)
+        // What is already on its way to this actor joins the group before the task runs.
+        call()
     }
 
     /// Jobs that wait for the end of another transaction.
@@ -64,11 +82,22 @@ actor WriteQueue {
 
     private func commitGroup() {
         isCalled = false
-        let group = takeGroup(at: .now)
+        let now = ContinuousClock.now
+        dropOverdue(at: now)
+        let group = takeGroup(at: now)
         // Those that are held up call when they are due.
         guard !group.isEmpty else { return }
         if !waiting.isEmpty { call() }
         commit(group)
+    }
+
+    /// Answers those that are not begun any more.
+    private func dropOverdue(at now: ContinuousClock.Instant) {
+        let refused = waiting.map { rules.refusal($0.asked, at: now) }
+        guard refused.contains(where: { $0 != nil }) else { return }
+        let jobs = waiting
+        waiting = zip(jobs, refused).filter { $1 == nil }.map(\.0)
+        for (job, refusal) in zip(jobs, refused) { if let refusal { job.fail(refusal) } }
     }
 
     /// Those that wait longest, one of each device: a job must see what the one before it wrote.
@@ -96,8 +125,9 @@ actor WriteQueue {
     private func commit(_ group: [WaitingJob]) {
         // All who make devices make them in the same order, so nobody waits in a circle.
         let group = group.sorted { ($0.device?.id ?? []).lexicographicallyPrecedes($1.device?.id ?? []) }
+        let asked = group.map(\.asked).min() ?? .now
         do {
-            let outcomes = try attempt(group)
+            let outcomes = try attempt(group, until: rules.end(asked))
             commits += 1
             // A transaction that wrote nothing proves nothing.
             if bytesOfGroup > 0 {
@@ -113,30 +143,43 @@ actor WriteQueue {
         } catch {
             // Whose fault it is, or who needs a lock of somebody else, shows when each is alone.
             if error.kind == .defect || error.isContended, group.count > 1 {
-                return group.forEach { commit([$0]) }
+                for job in group {
+                    if let refusal = rules.refusal(job.asked, at: .now) {
+                        job.fail(refusal)
+                    } else {
+                        commit([job])
+                    }
+                }
+                return
             }
             guard !error.isContended else { return group.forEach { putBack($0, error) } }
             lastSuccess = nil
+            rules.note(error, at: .now)
             // Neither a defect nor another's transaction says anything about room.
             if error.kind != .defect, !error.isTransient { room.failed(bytesOfGroup) }
             for job in group { job.fail(error) }
+            dropOverdue(at: .now)
         }
     }
 
-    private func attempt(_ group: [WaitingJob]) throws(StorageFailure) -> [WaitingJob.Outcome] {
+    private func attempt(
+        _ group: [WaitingJob], until end: ContinuousClock.Instant
+    ) throws(StorageFailure) -> [WaitingJob.Outcome] {
         for _ in 1..<Self.attempts {
             do {
-                return try transaction(group)
+                return try transaction(group, until: end)
             } catch {
                 guard error.isTransient, !error.isContended else { throw error }
             }
         }
-        return try transaction(group)
+        return try transaction(group, until: end)
     }
 
-    private func transaction(_ group: [WaitingJob]) throws(StorageFailure) -> [WaitingJob.Outcome] {
+    private func transaction(
+        _ group: [WaitingJob], until end: ContinuousClock.Instant
+    ) throws(StorageFailure) -> [WaitingJob.Outcome] {
         bytesOfGroup = 0
-        return try slot.with {
+        return try slot.with(until: end) {
             session throws(StorageFailure) in
             try session.beginWriting(group.flatMap(\.reads))
         } then: { session, read throws(StorageFailure) in
@@ -184,7 +227,9 @@ actor WriteQueue {
 struct WritePool: Sendable {
     let queues: [WriteQueue]
 
-    init(_ engine: any SQLEngine) { queues = (0..<max(1, engine.writers)).map { _ in WriteQueue(engine) } }
+    init(_ engine: any SQLEngine, limits: TimeLimits) {
+        queues = (0..<max(1, engine.writers)).map { _ in WriteQueue(engine, limits: limits) }
+    }
 
     func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
         try await queue(for: job.device).perform(job)

@@ -1,0 +1,37 @@
+/// How long a question to the database may take, from when it is asked: its time in a queue and that of its statements.
+struct TimeLimits: Sendable {
+    /// One that has not begun by then is answered without being begun.
+    var begin: Duration
+    /// No statement goes on after that. What is left after `begin` is enough for any of them, so that a queue that is long
+    /// costs no connection that is sound.
+    var end: Duration
+
+    /// Somebody waits for the answer.
+    static let request = Self(begin: .seconds(10), end: .seconds(15))
+    /// Nobody does.
+    static let background = Self(begin: .seconds(60), end: .seconds(90))
+}
+
+/// What a connection lets wait, and for how long.
+struct WaitingRules: Sendable {
+    private let limits: TimeLimits
+    /// When the database last gave no answer in time, and the failure that it was.
+    private var lateness: (at: ContinuousClock.Instant, failure: StorageFailure)?
+
+    init(_ limits: TimeLimits) { self.limits = limits }
+
+    /// Until when what was asked then may take.
+    func end(_ asked: ContinuousClock.Instant) -> ContinuousClock.Instant { asked + limits.end }
+
+    /// Why what was asked then is not begun any more; nil = it may begin.
+    func refusal(_ asked: ContinuousClock.Instant, at now: ContinuousClock.Instant) -> StorageFailure? {
+        // Whoever waited while the database hung has waited long enough.
+        if let lateness, asked <= lateness.at { return lateness.failure }
+        guard now - asked >= limits.begin else { return nil }
+        return StorageFailure(.overloaded, "it waited too long for its turn")
+    }
+
+    mutating func note(_ failure: StorageFailure, at now: ContinuousClock.Instant) {
+        if failure.isLate { lateness = (now, failure) }
+    }
+}

@@ -1,0 +1,261 @@
+import Dispatch
+import HTTPServer
+import Locking
+import PostgreSQLTestSupport
+import Testing
+
+@testable import IngestService
+@testable import IngestStore
+
+/// A database that hangs keeps nobody waiting for longer than is said, however many wait for it.
+@Suite struct WaitingTests {
+    private static let hour = Duration.seconds(3600)
+
+    private static var late: StorageFailure {
+        var failure = StorageFailure(.unavailable, "no answer within the deadline")
+        failure.isLate = true
+        return failure
+    }
+
+    private static var overdue: StorageFailure {
+        StorageFailure(.overloaded, "it waited too long for its turn")
+    }
+
+    private func account(_ name: String) -> WriteJob<Void> {
+        WriteJob { _, _ in
+            Decision(value: (), writes: [SQLCall(AccountStatement.make, .text(name), .int(0))])
+        }
+    }
+
+    /// It does what it is asked, or is late with it at once; and notes what of it was begun.
+    private final class Engine: SQLEngine {
+        struct State {
+            var isLate = false
+            var begins = 0
+            /// What each begin does, in turn.
+            var steps: [@Sendable () -> Void] = []
+            /// Until when connections, and transactions on those that were there, may take.
+            var connects: [ContinuousClock.Instant] = []
+            var limits: [ContinuousClock.Instant] = []
+        }
+
+        let state = Guarded(State())
+        var writers: Int { 2 }
+        var readersOfAKind: Int { 1 }
+        var freeBytes: UInt64? { nil }
+        var name: String { "a stub" }
+        var begins: Int { state.withLock { $0.begins } }
+
+        func prepare() {}
+        func connect(toWrite: Bool, until end: ContinuousClock.Instant) -> any SQLSession {
+            state.withLock { $0.connects.append(end) }
+            return Session(self)
+        }
+
+        func begin() throws(StorageFailure) {
+            let (isLate, step) = state.withLock { state in
+                state.begins += 1
+                return (state.isLate, state.steps.isEmpty ? nil : state.steps.removeFirst())
+            }
+            step?()
+            if isLate { throw WaitingTests.late }
+        }
+    }
+
+    private final class Session: SQLSession {
+        private let engine: Engine
+        init(_ engine: Engine) { self.engine = engine }
+
+        var isUsable: Bool { true }
+        func limit(to end: ContinuousClock.Instant) { engine.state.withLock { $0.limits.append(end) } }
+        func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
+            try engine.begin()
+            return []
+        }
+        func beginReading() throws(StorageFailure) { try engine.begin() }
+        func run(_ calls: [SQLCall]) -> [SQLResult] { [] }
+        func commit(_ calls: [SQLCall]) {}
+        func rollBack() {}
+        func close() {}
+    }
+
+    // MARK: in the queue
+
+    @Test func whoWaitedWhileTheDatabaseHungIsToldWithTheFirst() async throws {
+        let engine = Engine()
+        let reader = ReadConnection(engine, label: "test", limits: .untilTheTestEnds)
+        let writer = WriteQueue(engine, limits: .untilTheTestEnds)
+        engine.state.withLock { $0.isLate = true }
+        let asked = ContinuousClock.now
+        for _ in 0..<3 {
+            await #expect(throws: Self.late) { try await reader.perform(asked: asked) { _ in } }
+            await #expect(throws: Self.late) { try await writer.perform(account("a"), asked: asked) }
+        }
+        #expect(engine.begins == 2)
+        engine.state.withLock { $0.isLate = false }
+        // Whoever comes later has a try of their own.
+        try await reader.perform(asked: .now) { _ in }
+        try await writer.perform(account("a"), asked: .now)
+        #expect(engine.begins == 4)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func soIsWhoWaitedForALock() async throws {
+        let directory = TemporaryDirectory()
+        let engine = RefusingEngine(try TestEngine.make(directory))
+        try engine.prepare()
+        let queue = WriteQueue(engine, patience: .seconds(60), limits: .untilTheTestEnds)
+        engine.refuse { calls in
+            guard calls.contains(where: { $0.values.first == .text("held") }) else { return Self.late }
+            var contended = StorageFailure(.unavailable, "55P03: a lock was not to be had")
+            contended.isTransient = true
+            contended.isContended = true
+            return contended
+        }
+        let held = Task { try await queue.perform(account("held")) }
+        while await queue.held == 0 { await Task.yield() }
+        await #expect(throws: Self.late) { try await queue.perform(account("a")) }
+        await #expect(throws: Self.late) { try await held.value }
+        await queue.close()
+    }
+
+    /// The next group may be one that hangs.
+    @Test(.timeLimit(.minutes(5))) func anAnswerDoesNotWaitForTheNextGroup() async throws {
+        let engine = Engine()
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+        let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isOver = Guarded(false)
+        engine.state.withLock {
+            $0.steps = [
+                {
+                    begun.yield()
+                    first.wait()
+                },
+                // Not for ever, so that a test that fails ends.
+                { if second.wait(timeout: .now() + 30) == .timedOut { isOver.withLock { $0 = true } } },
+            ]
+        }
+        let answer = Task { try await queue.perform(account("a")) }
+        for await _ in stream { break }
+        let next = Task { try await queue.perform(account("b")) }
+        // So that it is in the queue by then; if not, there is nothing to be seen.
+        try await Task.sleep(for: .milliseconds(100))
+        first.signal()
+        try await answer.value
+        second.signal()
+        try await next.value
+        #expect(!isOver.withLock { $0 })
+        await queue.close()
+    }
+
+    @Test func whatIsOverdueIsNotBegun() async throws {
+        let engine = Engine()
+        let limits = TimeLimits(begin: Self.hour, end: Self.hour * 2)
+        let reader = ReadConnection(engine, label: "test", limits: limits)
+        let writer = WriteQueue(engine, limits: limits)
+        let asked = ContinuousClock.now - Self.hour
+        await #expect(throws: Self.overdue) { try await reader.perform(asked: asked) { _ in } }
+        await #expect(throws: Self.overdue) { try await writer.perform(account("a"), asked: asked) }
+        #expect(engine.begins == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whatIsHeldUpBecomesOverdueToo() async throws {
+        let directory = TemporaryDirectory()
+        let engine = RefusingEngine(try TestEngine.make(directory))
+        try engine.prepare()
+        let queue = WriteQueue(
+            engine, patience: .seconds(10), limits: TimeLimits(begin: .milliseconds(500), end: Self.hour))
+        engine.refuse { _ in
+            var contended = StorageFailure(.unavailable, "55P03: a lock was not to be had")
+            contended.isTransient = true
+            contended.isContended = true
+            return contended
+        }
+        await #expect(throws: Self.overdue) { try await queue.perform(account("a")) }
+        await queue.close()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func soManyQuestionsWaitAndNoMore() async throws {
+        let pool = ReadPool(
+            Engine(), label: "test", count: 1, limits: .untilTheTestEnds, mostQuestions: 1)
+        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+        let end = DispatchSemaphore(value: 0)
+        let first = Task {
+            try await pool.perform { _ in
+                begun.yield()
+                // Not for ever, so that a test that fails ends.
+                _ = end.wait(timeout: .now() + 30)
+            }
+        }
+        for await _ in stream { break }
+        await #expect(throws: StorageFailure(.overloaded, "1 questions wait for each connection")) {
+            try await pool.perform { _ in }
+        }
+        end.signal()
+        try await first.value
+        try await pool.perform { _ in }
+    }
+
+    // MARK: at the database
+
+    @Test func aTransactionIsOverSoLongAfterItWasAskedFor() async throws {
+        let engine = Engine()
+        let limits = TimeLimits(begin: Self.hour, end: Self.hour * 2)
+        let reader = ReadConnection(engine, label: "test", limits: limits)
+        let writer = WriteQueue(engine, limits: limits)
+        let asked = (0..<4).map { ContinuousClock.now - .seconds(60 * $0) }
+        try await reader.perform(asked: asked[0]) { _ in }
+        try await writer.perform(account("a"), asked: asked[1])
+        try await reader.perform(asked: asked[2]) { _ in }
+        try await writer.perform(account("a"), asked: asked[3])
+        let state = engine.state.withLock { $0 }
+        #expect(state.connects == [asked[0] + limits.end, asked[1] + limits.end])
+        #expect(state.limits == [asked[2] + limits.end, asked[3] + limits.end])
+    }
+
+    /// However many connections it looks at, and however often it writes.
+    @Test func aProbeIsOneQuestion() async throws {
+        let engine = Engine()
+        let pool = WritePool(engine, limits: .untilTheTestEnds)
+        try await pool.probe()
+        let connects = engine.state.withLock { $0.connects }
+        #expect(connects.count == 2)
+        #expect(Set(connects).count == 1)
+    }
+
+    @Test(.enabled(if: TestEngine.isPostgreSQL), .timeLimit(.minutes(5)))
+    func aServerThatHangsIsLate() async throws {
+        let server = try TestPostgreSQL()
+        let engine = PostgreSQLEngine(uri: server.conninfo())
+        let limits = TimeLimits(begin: Self.hour * 2, end: Self.hour)
+        let known = ReadConnection(engine, label: "test", limits: limits)
+        let fresh = ReadConnection(engine, label: "test", limits: limits)
+        try await known.perform(asked: .now) { _ in }
+        server.freeze()
+        defer { server.thaw() }
+        let begin = ContinuousClock.now
+        for connection in [known, fresh] {
+            let asked = ContinuousClock.now - Self.hour + .milliseconds(400)
+            do throws(StorageFailure) {
+                try await connection.perform(asked: asked) { _ in }
+                Issue.record("a server that stands still answers")
+            } catch {
+                #expect(error.isLate)
+            }
+        }
+        // A call that nobody waits for has thirty seconds.
+        #expect(ContinuousClock.now - begin < .seconds(20))
+    }
+
+    // MARK: the stop
+
+    @Test(.timeLimit(.minutes(5))) func aStorageThatDoesNotCloseHoldsUpNoStop() async throws {
+        let storage = FillingStorage()
+        for isStuck in [false, true] {
+            storage.isStuck.withLock { $0 = isStuck }
+            let server = try IngestServer(service: IngestService(storage: storage), storage: storage)
+            let deadline = isStuck ? Duration.milliseconds(200) : Self.hour
+            #expect(await server.stop(within: deadline) == !isStuck)
+        }
+    }
+}
