@@ -48,6 +48,7 @@ let wrappers: [Target] = [
     .target(name: "CLinux"),
     library("Locking"),
     library("Threading"),
+    library("ProcessSignals", ["CLinux"]),
     library("FileReading"),
     library("DBus", ["Locking", "Threading", "CDBus", "CLinux"]),
     library("BluetoothManagement", ["CBluetooth", "CLinux"]),
@@ -133,7 +134,11 @@ let packedRelocations: [LinkerSetting] = [
 
 let programs: [Target] = [
     program(
-        "bandferryd", ["CLinux", "Gateway", "GatewayConfiguration", "GatewayModel", "INIFile", "Systemd"],
+        "bandferryd",
+        [
+            "CLinux", "Gateway", "GatewayConfiguration", "GatewayModel", "INIFile", "ProcessSignals",
+            "Systemd",
+        ],
         linkerSettings: packedRelocations),
     program(
         "bandferry",
@@ -141,8 +146,8 @@ let programs: [Target] = [
             "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText",
             "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus",
         ]),
-    program("bandferry-ingest", ["IngestService", "GatewayModel", "Systemd"]),
-    program("bandsim", ["BandSimulator", "BandModel"]),
+    program("bandferry-ingest", ["IngestService", "GatewayModel", "ProcessSignals", "Systemd"]),
+    program("bandsim", ["BandSimulator", "BandModel", "ProcessSignals"]),
 ]
 
 // Unit tests run anywhere, also in a bare chroot. System tests start real buses, daemons and servers.

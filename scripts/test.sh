@@ -26,7 +26,7 @@ BANDFERRY_TEST_STORE=postgresql scripts/part.sh postgresql 4 \
 unset BANDFERRY_TREND_SEEDS
 scripts/part.sh install 1 scripts/test-install.sh
 scripts/part.sh clients 3 Tests/clients/run.py
-scripts/part.sh server 4 Tests/server/run.py
+scripts/part.sh server 6 Tests/server/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
 scripts/part.sh dashboard 6 Tests/dashboard/run.py
 scripts/part.sh faults 7 Tests/faults/run.py

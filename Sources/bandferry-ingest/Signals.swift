@@ -1,10 +1,8 @@
-import Dispatch
 import Glibc
+import ProcessSignals
 
 /// SIGTERM, SIGINT and SIGHUP as something to wait for. Made first of all, so that an early one is not missed.
-///
-/// The sources are only kept alive, never touched again.
-final class Signals: @unchecked Sendable {
+final class Signals: Sendable {
     enum Request: Sendable {
         case stop
         case reload
@@ -12,21 +10,14 @@ final class Signals: @unchecked Sendable {
 
     /// Of many requests the last few are enough: a stop is never dropped for reloads that came before it.
     private let stream: AsyncStream<Request>
-    private let sources: [any DispatchSourceSignal]
+    private let receiver: SignalReceiver
 
     init() {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Request.self, bufferingPolicy: .bufferingNewest(4))
         self.stream = stream
-        let queue = DispatchQueue(label: "signals")
-        let requests: [(Int32, Request)] = [(SIGTERM, .stop), (SIGINT, .stop), (SIGHUP, .reload)]
-        sources = requests.map { number, request in
-            // The default action would end the process before the source sees the signal.
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { @Sendable in continuation.yield(request) }
-            source.resume()
-            return source
+        receiver = SignalReceiver([SIGTERM, SIGINT, SIGHUP]) { number in
+            continuation.yield(number == SIGHUP ? .reload : .stop)
         }
     }
 

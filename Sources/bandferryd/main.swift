@@ -5,6 +5,7 @@ import GatewayConfiguration
 import GatewayModel
 import Glibc
 import INIFile
+import ProcessSignals
 import Systemd
 
 // Exit statuses are those of sysexits(3), which systemd shows by name.
@@ -62,6 +63,13 @@ private func readConfiguration(_ path: String) -> (Configuration, [Configuration
 
 // By default each thread has an arena of malloc's, whose free memory is of no use to the others.
 _ = linux_limit_malloc_arenas(2)
+// Before anything runs, so that an early one is not missed.
+let (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+let signals = SignalReceiver([SIGTERM, SIGINT]) { _ in
+    stop.yield()
+    // A stop that hangs must not keep the machine from shutting down; what is committed is safe.
+    DispatchQueue.global().asyncAfter(deadline: .now() + 20) { _exit(cannotStartStatus) }
+}
 let path = configurationPath()
 let (configuration, warnings) = readConfiguration(path)
 let log = Log.standard(
@@ -79,17 +87,6 @@ do {
     fail(cannotStartStatus, "\(error)")
 }
 
-// Registered before anything runs, so that an early SIGTERM is not missed.
-let signals = [SIGTERM, SIGINT].map { number in
-    signal(number, SIG_IGN)
-    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-    source.setEventHandler { @Sendable in
-        Task { await daemon.stop() }
-        // A stop that hangs must not keep the machine from shutting down; what is committed is safe.
-        DispatchQueue.global().asyncAfter(deadline: .now() + 20) { _exit(cannotStartStatus) }
-    }
-    source.resume()
-    return source
-}
+Task { for await _ in stops { await daemon.stop() } }
 await daemon.run()
 withExtendedLifetime(signals) { log.flush() }

@@ -1,30 +1,15 @@
 import BandModel
 import BandSimulator
-import Dispatch
 import Glibc
+import ProcessSignals
+
+// First of all, so that an early signal is not missed.
+let (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+let signals = SignalReceiver([SIGTERM, SIGINT]) { _ in stop.yield() }
 
 /// Returns when the process is asked to end.
 func waitForEnd() async {
-    for signal in [SIGTERM, SIGINT] { Glibc.signal(signal, SIG_IGN) }
-    let sources = [SIGTERM, SIGINT].map { DispatchSource.makeSignalSource(signal: $0) }
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        let once = Once { continuation.resume() }
-        for source in sources {
-            source.setEventHandler { @Sendable in once.run() }
-            source.resume()
-        }
-    }
-    for source in sources { source.cancel() }
-}
-
-/// Runs its body the first time only. Used on the main queue.
-final class Once: @unchecked Sendable {
-    private var body: (() -> Void)?
-    init(_ body: @escaping () -> Void) { self.body = body }
-    func run() {
-        body?()
-        body = nil
-    }
+    for await _ in stops { return }
 }
 
 do {

@@ -35,6 +35,24 @@ class Life(GatewayCase):
         time.sleep(4)
         self.assertEqual(stack.daemon.stop(deadline=25), 0)
 
+    def test_a_stop_that_comes_before_anybody_listens_is_heeded(self):
+        def stop_early():
+            # It waits, blocked, until the program is there; a program that ignores it for a moment loses it.
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        stack = self.stack()
+        stack.start()
+        self.wait_until_calm(stack)
+        for process in [stack.daemon, stack.server, stack.sim]:
+            with self.subTest(process.name):
+                self.assertEqual(process.stop(), 0)
+                again = subprocess.Popen(
+                    process.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    env={**os.environ, **process.environment}, preexec_fn=stop_early)
+                self.addCleanup(again.kill)
+                self.assertEqual(again.wait(60), 0)
+
     def test_what_only_the_upload_needs_is_loaded_for_it_alone(self):
         def libraries(stack):
             mapped = pathlib.Path(f"/proc/{stack.daemon.popen.pid}/maps").read_text()

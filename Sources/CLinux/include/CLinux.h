@@ -1,4 +1,4 @@
-// What Swift's Glibc module lacks. Header only.
+// What Swift's Glibc module lacks.
 //
 // No _GNU_SOURCE here: it changes fd_set, and the two modules' definitions of it must agree. A GNU-only call is
 // declared below by hand instead.
@@ -41,6 +41,10 @@ static inline int linux_clock_is_synchronised(long *max_error) {
     *max_error = state.maxerror;
     return result >= 0 && result != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
 }
+
+// From now on each of these signals is a byte, its number, in the pipe whose reading end is returned; -1 with errno.
+// To be called once.
+int linux_listen_to_signals(const int *numbers, int count);
 
 // Before the threads that allocate; mallopt(3). False when malloc will not have it.
 static inline _Bool linux_limit_malloc_arenas(int count) { return mallopt(M_ARENA_MAX, count) == 1; }
