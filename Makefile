@@ -19,7 +19,7 @@ SWIFT = $$(scripts/find-swift.sh)
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
 RELEASEDIR = .build/release
 
-.PHONY: help build demo check test vm-test fuzz threads bench bench-ingest bench-trends time-simulation convergence chaos debian13 install uninstall clean
+.PHONY: help build demo check test vm-test powercut fuzz threads bench bench-ingest bench-trends time-simulation convergence chaos debian13 install uninstall clean
 
 help:
 	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way;'
@@ -34,6 +34,7 @@ help:
 	@echo 'make fuzz      parsers under libFuzzer and the address sanitizer (SECONDS_EACH=60)'
 	@echo 'make threads   the unit tests under the thread sanitizer'
 	@echo 'make vm-test   the real BlueZ in a virtual machine'
+	@echo 'make powercut  the power of a virtual machine with the gateway under load is cut, again and again (RUNS=50, SEED=, WORKERS=1)'
 	@echo 'make time-simulation  lives of a band with a bad clock and a gateway with another, and how far off the times are (SEEDS=1000)'
 	@echo 'make convergence  two gateways, a server and a bad network, until all have the same samples (SEEDS=1000)'
 	@echo 'make chaos     two gateways, two servers, PostgreSQL and a bad network, with kills (SEEDS=20, MINUTES=20)'
@@ -57,6 +58,10 @@ test:
 
 vm-test: build
 	@BUILD=$(CURDIR)/$(RELEASEDIR) Tests/vm/test.sh
+
+powercut: build
+	@Tests/vm/prepare.sh
+	@Tests/vm/powercut.py --bin $(RELEASEDIR) --runs $${RUNS:-50} --workers $${WORKERS:-1} $(if $(SEED),--seed $(SEED))
 
 fuzz:
 	@scripts/fuzz.sh
@@ -100,7 +105,7 @@ install:
 	    chmod 0644 '$(DESTDIR)$(UNITDIR)'/$$unit || exit 1; done
 	install -m 0644 systemd/bandferry.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf'
 	install -m 0644 systemd/bandferry-ingest.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf'
-	install -m 0644 systemd/ingest.env.example docs/server.md docs/dashboard.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
+	install -m 0644 systemd/ingest.env.example systemd/short-intervals.conf docs/server.md docs/dashboard.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
 	install -m 0644 dbus-policy/org.bandferry.conf '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
 	install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(DOCDIR)/bandferry.conf.example'
 	install -m 0644 dashboard/*.* '$(DESTDIR)$(DASHBOARDDIR)'

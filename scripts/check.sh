@@ -41,25 +41,6 @@ for path in sys.stdin.read().split():
     ast.parse(open(path).read(), path)'
 }
 
-unit_files() {
-    command -v systemd-analyze >/dev/null || { echo "no systemd-analyze here"; return 77; }
-    # The programs need not be installed to check the units that start them.
-    local directory unit status=0
-    directory=$(mktemp -d)
-    for unit in bandferryd.service bandferry-ingest.service; do
-        sed 's|^ExecStart=.*|ExecStart=/bin/true|' "systemd/$unit" >"$directory/$unit"
-        SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$directory/$unit" 2>&1 |
-            grep -F "$directory/$unit" >"$directory/complaints"
-        cat "$directory/complaints"
-        [ ! -s "$directory/complaints" ] || status=1
-        # Exposure in tenths, of 100 for a unit without a sandbox.
-        systemd-analyze security --offline=true --no-pager --threshold=20 "$directory/$unit" >"$directory/exposure" 2>&1 ||
-            { tail -1 "$directory/exposure"; status=1; }
-    done
-    rm -rf "$directory"
-    return "$status"
-}
-
 policy_file() {
     python3 -c '
 import sys, xml.dom.minidom
@@ -82,7 +63,8 @@ check "layers" scripts/check-imports.py
 check "layers: planted violations are caught" scripts/check-imports.py --self-test
 check "shell syntax" shell_syntax
 check "python syntax" python_syntax
-check "systemd units" unit_files
+check "systemd units" scripts/check-units.py
+check "systemd units: each missing line is caught" scripts/check-units.py --self-test
 check "bus policy" policy_file
 check "no leftovers" leftovers
 check "counting of test results" scripts/part.sh --self-test

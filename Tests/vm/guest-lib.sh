@@ -3,14 +3,17 @@
 # Every service logs to /run/NAME.log.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LANG=C.UTF-8
-mount -t tmpfs tmpfs /run
-mkdir -p /dev/pts /dev/shm
-mount -t devpts devpts /dev/pts
-mount -t tmpfs tmpfs /dev/shm
-ln -sf /proc/self/fd /dev/fd # devtmpfs has no such links
-ln -sf /proc/self/fd/0 /dev/stdin
-ln -sf /proc/self/fd/1 /dev/stdout
-ln -sf /proc/self/fd/2 /dev/stderr
+# Not where systemd has done it.
+if [ $$ = 1 ]; then
+    mount -t tmpfs tmpfs /run
+    mkdir -p /dev/pts /dev/shm
+    mount -t devpts devpts /dev/pts
+    mount -t tmpfs tmpfs /dev/shm
+    ln -sf /proc/self/fd /dev/fd # devtmpfs has no such links
+    ln -sf /proc/self/fd/0 /dev/stdin
+    ln -sf /proc/self/fd/1 /dev/stdout
+    ln -sf /proc/self/fd/2 /dev/stderr
+fi
 for word in $(cat /proc/cmdline); do
     case $word in
         vmlib=* | vmcache=* | [A-Z]*=*) export "${word?}" ;;
@@ -70,10 +73,25 @@ start_bus() {
     dbus-daemon --system --fork
 }
 
-# start_air N: N LE-only controllers, hci0 to hci(N-1), on one emulated air.
+# start_air N: N LE-only controllers, hci0 to hci(N-1), on one emulated air. Again, when the kernel gave one up because btvirt
+# did not get to answer in time.
 start_air() {
-    btvirt -L "-l$1" >/run/btvirt.log 2>&1 &
-    wait_for 10 test -e "/sys/class/bluetooth/hci$(($1 - 1))"
+    mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+    local emulator
+    for _ in 1 2 3; do
+        btvirt -L "-l$1" >/run/btvirt.log 2>&1 &
+        emulator=$!
+        wait_for 12 controllers_are_set_up "$1" && return
+        kill "$emulator"
+        wait "$emulator"
+    done
+    return 1
+}
+
+# The kernel makes this file when a controller has answered all that it asks of a new one.
+controllers_are_set_up() {
+    local number
+    for number in $(seq 0 $(($1 - 1))); do test -e "/sys/kernel/debug/bluetooth/hci$number/features" || return 1; done
 }
 
 # start_trace: everything on the HCI of every controller, with microsecond times, to /run/air.btsnoop.

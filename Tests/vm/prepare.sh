@@ -14,7 +14,7 @@ python=(bumble==0.0.236 bleak==3.1.0)
 # In load order. The hash and cipher sockets are what btvirt needs to open a controller, the rest of the crypto
 # is for LE Secure Connections and must be there before bluetooth starts.
 modules=(
-    virtio_pci virtio_blk ext4 9p 9pnet_virtio overlay
+    virtio_pci virtio_blk virtio_net ext4 9p 9pnet_virtio overlay
     jitterentropy_rng drbg hmac sha256_generic sha512_generic ctr ecb cmac aes_generic
     af_alg algif_hash algif_skcipher ecc ecdh_generic
     bluetooth hci_vhci uhid
@@ -76,7 +76,12 @@ b=/bin/busybox
 $b mount -t proc proc /proc
 $b mount -t sysfs sys /sys
 $b mount -t devtmpfs dev /dev
-for module in /lib/modules/*; do $b insmod "$module" 2>/dev/null || echo "insmod $module failed"; done
+# BLUETOOTH=no: what comes before it is all that is needed, and a guest is up sooner.
+bluetooth=$($b sed -n 's/.*BLUETOOTH=no.*/no/p' /proc/cmdline)
+for module in /lib/modules/*; do
+    case $bluetooth$module in no*-jitterentropy*) break ;; esac
+    $b insmod "$module" 2>/dev/null || echo "insmod $module failed"
+done
 $b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=512000 hostroot /host
 $b mount -t tmpfs tmpfs /overlay
 $b mkdir /overlay/upper /overlay/work
