@@ -19,7 +19,7 @@ SWIFT = $$(scripts/find-swift.sh)
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
 RELEASEDIR = .build/release
 
-.PHONY: help build demo check test vm-test powercut fuzz threads bench bench-ingest bench-trends time-simulation convergence chaos debian13 install uninstall clean
+.PHONY: help build demo check test vm-test powercut fuzz threads bench bench-ingest bench-trends time-simulation convergence chaos soak debian13 install uninstall clean
 
 help:
 	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way;'
@@ -38,6 +38,7 @@ help:
 	@echo 'make time-simulation  lives of a band with a bad clock and a gateway with another, and how far off the times are (SEEDS=1000)'
 	@echo 'make convergence  two gateways, a server and a bad network, until all have the same samples (SEEDS=1000)'
 	@echo 'make chaos     two gateways, two servers, PostgreSQL and a bad network, with kills (SEEDS=20, MINUTES=20)'
+	@echo 'make soak      a month of eight bands with faults, in minutes: nothing lost, and nothing that grows (DAYS=30, BANDS=8, SEED=1)'
 	@echo 'make debian13  build and unit tests on Debian 13, as on Raspberry Pi OS'
 
 build:
@@ -92,6 +93,10 @@ convergence:
 chaos: build
 	@scripts/install-packages.sh test
 	BANDFERRY_BIN=$(CURDIR)/$(RELEASEDIR) SEEDS=$${SEEDS:-20} MINUTES=$${MINUTES:-20} Tests/chaos/run.py
+
+soak: build
+	@scripts/install-packages.sh test
+	BANDFERRY_BIN=$(CURDIR)/$(RELEASEDIR) DAYS=$${DAYS:-30} Tests/soak/run.py
 
 debian13:
 	@scripts/debian13.sh

@@ -32,6 +32,8 @@ scripts/part.sh dashboard 6 Tests/dashboard/run.py
 scripts/part.sh faults 7 Tests/faults/run.py
 # More lives of the whole line are run by `make chaos`.
 SEEDS=4 MINUTES=2 scripts/part.sh chaos 6 Tests/chaos/run.py
+# A month is lived by `make soak`.
+DAYS=2 scripts/part.sh soak 3 Tests/soak/run.py
 scripts/part.sh vm 13 Tests/vm/test.sh
 scripts/part.sh fuzz 3 scripts/fuzz.sh
 scripts/part.sh threads 9 make threads

@@ -1,6 +1,7 @@
 // Gives a program another wall clock, loaded with LD_PRELOAD: CLOCK_REALTIME is off by so many ms, and the kernel says that it
 // is synchronised or not. WALLCLOCK_FILE holds "OFFSET_MS 0|1" and is read at each call, so that a test can set the clock of a
-// running program. Other clocks are left alone.
+// running program. With WALLCLOCK_BOOTTIME set CLOCK_BOOTTIME is off by as much, as if the machine had slept. Other clocks are
+// left alone.
 //
 //   cc -shared -fPIC -O2 -o wallclock.so wallclock.c
 #define _GNU_SOURCE
@@ -29,7 +30,7 @@ static int setting(long long *offset) {
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     int result = (int)syscall(SYS_clock_gettime, clock, time);
-    if (result != 0 || clock != CLOCK_REALTIME) return result;
+    if (result != 0 || !(clock == CLOCK_REALTIME || (clock == CLOCK_BOOTTIME && getenv("WALLCLOCK_BOOTTIME")))) return result;
     long long offset;
     setting(&offset);
     long long now = time->tv_sec * 1000LL + time->tv_nsec / 1000000 + offset;
