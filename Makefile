@@ -106,11 +106,11 @@ install:
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(POLICYDIR)' \
 	    '$(DESTDIR)$(SYSCONFDIR)/bandferry' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DASHBOARDDIR)/views'
 	install -s -m 0755 $(PROGRAMS:%=$(RELEASEDIR)/%) '$(DESTDIR)$(BINDIR)'
-	for unit in $(UNITS); do sed 's|/usr/bin/|$(BINDIR)/|' systemd/$$unit >'$(DESTDIR)$(UNITDIR)'/$$unit && \
+	for unit in $(UNITS); do sed 's|/usr/bin/|$(BINDIR)/|; s|/usr/share/doc/bandferry|$(DOCDIR)|' systemd/$$unit >'$(DESTDIR)$(UNITDIR)'/$$unit && \
 	    chmod 0644 '$(DESTDIR)$(UNITDIR)'/$$unit || exit 1; done
 	install -m 0644 systemd/bandferry.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf'
 	install -m 0644 systemd/bandferry-ingest.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf'
-	install -m 0644 systemd/ingest.env.example systemd/short-intervals.conf docs/server.md docs/dashboard.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
+	install -m 0644 systemd/ingest.env.example systemd/short-intervals.conf README.md docs/*.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
 	install -m 0644 dbus-policy/org.bandferry.conf '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
 	install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(DOCDIR)/bandferry.conf.example'
 	install -m 0644 dashboard/*.* '$(DESTDIR)$(DASHBOARDDIR)'

@@ -1,3 +1,4 @@
+import Glibc
 import IngestAPI
 import IngestStore
 
@@ -20,8 +21,15 @@ extension AdminCommand {
         }
     }
 
-    /// The store for a command, and for nothing beside it.
+    /// The store for a command, and for nothing beside it. Only a new account makes one: a file that a mistyped path would
+    /// make is empty, and looks like the answer.
     func open() async throws(ExitFailure) -> DatabaseStorage {
+        if case .sqlite(let path) = store, !action.makesStore, access(path, F_OK) != 0 {
+            throw ExitFailure(
+                status: 74,
+                "there is no store \(path): check --store; bandferry-ingest account create makes one where there is none"
+            )
+        }
         do {
             return try await DatabaseStorage(store, retention: nil)
         } catch {

@@ -10,6 +10,10 @@ public struct AdminCommand: Equatable, Sendable {
         /// Nil = of all accounts.
         case listTokens(account: String?)
         case revokeToken(id: String)
+
+        var makesStore: Bool {
+            if case .createAccount = self { true } else { false }
+        }
     }
 
     var action: Action

@@ -32,7 +32,7 @@ import Testing
         let directory = TemporaryDirectory()
         guard
             case .administer(let command) = try IngestCommand.parse([
-                "account", "list", "--store", "sqlite:\(directory.path)/s.sqlite",
+                "account", "create", "a", "--store", "sqlite:\(directory.path)/s.sqlite",
             ])
         else { throw UsageFailure("not a command") }
         let storage = try await command.open()
@@ -41,6 +41,20 @@ import Testing
         let server = try await DatabaseStorage(.sqlite(path: directory.path + "/s.sqlite"))
         #expect(server.keepsHouse)
         await server.close()
+    }
+
+    @Test(arguments: [
+        ["account", "list"], ["token", "list"], ["token", "revoke", "00c0ffee"],
+        ["token", "create", "--account", "a", "--role", "read"],
+    ]) func aPathThatLeadsNowhereIsSaidAndNotMade(_ words: [String]) async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/s.sqlite"
+        guard case .administer(let command) = try IngestCommand.parse(words + ["--store", "sqlite:" + path])
+        else { throw UsageFailure("not a command") }
+        let failure = await #expect(throws: ExitFailure.self) { try await command.run() }
+        #expect(failure?.status == 74)
+        #expect(failure?.message.contains(path) == true)
+        #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test func accountsAndTokensAreListed() async throws {
