@@ -31,6 +31,8 @@ import Testing
     private final class Engine: SQLEngine {
         struct State {
             var isLate = false
+            /// Late with a commit only.
+            var isLateAtTheEnd = false
             var begins = 0
             /// What each begin does, in turn.
             var steps: [@Sendable () -> Void] = []
@@ -74,7 +76,9 @@ import Testing
         }
         func beginReading() throws(StorageFailure) { try engine.begin() }
         func run(_ calls: [SQLCall]) -> [SQLResult] { [] }
-        func commit(_ calls: [SQLCall]) {}
+        func commit(_ calls: [SQLCall]) throws(StorageFailure) {
+            if engine.state.withLock({ $0.isLateAtTheEnd }) { throw WaitingTests.late }
+        }
         func rollBack() {}
         func close() {}
     }
@@ -221,6 +225,72 @@ import Testing
         let connects = engine.state.withLock { $0.connects }
         #expect(connects.count == 2)
         #expect(Set(connects).count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func askedByManyAtOnceItWritesOnce() async throws {
+        let engine = Engine()
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+        let end = DispatchSemaphore(value: 0)
+        engine.state.withLock {
+            $0.steps = [
+                {
+                    begun.yield()
+                    // Not for ever, so that a test that fails ends.
+                    _ = end.wait(timeout: .now() + 60)
+                }
+            ]
+        }
+        let first = Task { try await queue.probe(asked: .now) }
+        for await _ in stream { break }
+        let others = (0..<200).map { _ in Task { try await queue.probe(asked: .now) } }
+        while queue.probes.waiting < others.count { await Task.yield() }
+        end.signal()
+        try await first.value
+        for other in others { try await other.value }
+        #expect(engine.begins == 1)
+        await queue.close()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whoeverWaitsForAProbeIsToldTheSameAndNoMoreWaitThanSo() async throws {
+        let probe = SharedProbe(mostWaiting: 2)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+        let finds = Guarded(0)
+        @Sendable func ask() async throws(StorageFailure) {
+            try await probe.outcome { () async throws(StorageFailure) in
+                finds.withLock { $0 += 1 }
+                begun.yield()
+                for await _ in gate { break }
+                throw Self.late
+            }
+        }
+        let first = Task { try await ask() }
+        for await _ in stream { break }
+        let others = (0..<2).map { _ in Task { try await ask() } }
+        while probe.waiting < 2 { await Task.yield() }
+        await #expect(throws: StorageFailure(.overloaded, "2 wait for the same answer")) { try await ask() }
+        open.yield()
+        await #expect(throws: Self.late) { try await first.value }
+        for other in others { await #expect(throws: Self.late) { try await other.value } }
+        #expect(finds.withLock { $0 } == 1)
+        // Whoever comes later finds it out anew.
+        open.yield()
+        await #expect(throws: Self.late) { try await ask() }
+        #expect(finds.withLock { $0 } == 2)
+    }
+
+    @Test func aDatabaseThatHungLeavesNoDoubtAboutRoom() async throws {
+        let engine = Engine()
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+        engine.state.withLock { $0.isLate = true }
+        await #expect(throws: Self.late) { try await queue.probe(asked: .now) }
+        #expect(await !queue.room.isDoubtful)
+        let asked = ContinuousClock.now
+        engine.state.withLock { ($0.isLate, $0.isLateAtTheEnd) = (false, true) }
+        await #expect(throws: Self.late) { try await queue.perform(account("a"), asked: asked + .seconds(60)) }
+        #expect(await !queue.room.isDoubtful)
+        await queue.close()
     }
 
     @Test(.enabled(if: TestEngine.isPostgreSQL), .timeLimit(.minutes(5)))

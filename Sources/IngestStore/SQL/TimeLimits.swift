@@ -5,6 +5,8 @@ struct TimeLimits: Sendable {
     /// No statement goes on after that. What is left after `begin` is enough for any of them, so that a queue that is long
     /// costs no connection that is sound.
     var end: Duration
+    /// A proof of room that failed answers for whoever asks for one so soon after it.
+    var proof = Duration.seconds(1)
 
     /// Somebody waits for the answer.
     static let request = Self(begin: .seconds(10), end: .seconds(15))

@@ -25,6 +25,10 @@ actor WriteQueue {
     /// When something was last written durably; nil after a failure.
     private(set) var lastSuccess: ContinuousClock.Instant?
     var room = RoomDoubt()
+    /// A proof of room that failed: it writes much, and anybody may ask for one. Nil once something was written.
+    var failedProof: (at: ContinuousClock.Instant, failure: StorageFailure)?
+    let proofLasts: Duration
+    nonisolated let probes = SharedProbe()
     /// What the transaction that runs, or ran last, had to write.
     private var bytesOfGroup = 0
 
@@ -32,6 +36,7 @@ actor WriteQueue {
         slot = SessionSlot(engine, toWrite: true)
         self.patience = patience
         rules = WaitingRules(limits)
+        proofLasts = limits.proof
     }
 
     nonisolated func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
@@ -132,6 +137,7 @@ actor WriteQueue {
             // A transaction that wrote nothing proves nothing.
             if bytesOfGroup > 0 {
                 lastSuccess = .now
+                failedProof = nil
                 room.wrote(bytesOfGroup)
             }
             for (job, outcome) in zip(group, outcomes) {
@@ -155,8 +161,8 @@ actor WriteQueue {
             guard !error.isContended else { return group.forEach { putBack($0, error) } }
             lastSuccess = nil
             rules.note(error, at: .now)
-            // Neither a defect nor another's transaction says anything about room.
-            if error.kind != .defect, !error.isTransient { room.failed(bytesOfGroup) }
+            // Neither a defect nor another's transaction says anything about room, nor does no answer.
+            if error.kind != .defect, !error.isTransient, !error.isLate { room.failed(bytesOfGroup) }
             for job in group { job.fail(error) }
             dropOverdue(at: .now)
         }
