@@ -20,7 +20,9 @@ public final class DatabaseStorage: IngestStorage {
 
     /// What happens beside requests, and when. All may return early when their task is cancelled.
     struct Rests: Sendable {
-        /// Before each burst of bringing trends up to date.
+        /// What bursts of bringing trends up to date are timed by.
+        var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+        /// Before each of them.
         var trends: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
         /// Before all devices are looked through for the first time: a start has more urgent work.
         var start: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(30)) }
@@ -56,7 +58,7 @@ public final class DatabaseStorage: IngestStorage {
         rolls = ReadPool(engine, label: "ingest-rolls", limits: .background)
         let roller = TrendRoller(reader: rolls, writers: writers)
         self.roller = roller
-        worker = retention.map { _ in TrendWorker(roller, rest: rests.trends) }
+        worker = retention.map { _ in TrendWorker(roller, now: rests.clock, rest: rests.trends) }
         housekeeping = retention.map { Housekeeping(roller, retention: $0, now: now, rests: rests) }
     }
 
