@@ -14,6 +14,19 @@ struct TimeLimits: Sendable {
     static let background = Self(begin: .seconds(60), end: .seconds(90))
 }
 
+/// When a request that another transaction's lock is in the way of is tried again. How long it is, `TimeLimits` say.
+struct LockPauses: Sendable {
+    /// Nobody waited for the lock. Each is twice the one before.
+    var first = Duration.milliseconds(10)
+    private static let doublings = 5
+    /// The database waited for it already, in vain.
+    var afterWait = Duration.seconds(1)
+
+    func pause(after times: Int, waited: Bool) -> Duration {
+        waited ? afterWait : first * (1 << min(times, Self.doublings))
+    }
+}
+
 /// What a connection lets wait, and for how long.
 struct WaitingRules: Sendable {
     private let limits: TimeLimits

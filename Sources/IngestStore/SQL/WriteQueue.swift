@@ -13,8 +13,7 @@ actor WriteQueue {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private var slot: SessionSlot
-    /// How long a request is tried again while others have locks that it needs.
-    private let patience: Duration
+    private let lockPauses: LockPauses
     private var rules: WaitingRules
     private var waiting: [WaitingJob] = []
     /// A task is on its way that commits a group.
@@ -32,9 +31,9 @@ actor WriteQueue {
     /// What the transaction that runs, or ran last, had to write.
     private var bytesOfGroup = 0
 
-    init(_ engine: any SQLEngine, patience: Duration = .seconds(10), limits: TimeLimits = .request) {
+    init(_ engine: any SQLEngine, lockPauses: LockPauses = LockPauses(), limits: TimeLimits = .request) {
         slot = SessionSlot(engine, toWrite: true)
-        self.patience = patience
+        self.lockPauses = lockPauses
         rules = WaitingRules(limits)
         proofLasts = limits.proof
     }
@@ -70,7 +69,7 @@ actor WriteQueue {
     }
 
     /// Jobs that wait for the end of another transaction.
-    var held: Int { waiting.filter { $0.heldUp != nil }.count }
+    var held: Int { waiting.filter { $0.heldUp > 0 }.count }
 
     func close() {
         isClosed = true
@@ -210,20 +209,19 @@ actor WriteQueue {
     /// A job that a lock is in the way of is tried again later, before those that came after it; meanwhile others go on.
     /// `failure`: it waited for that lock, with the connection, and won't with others any more.
     private func putBack(_ job: WaitingJob, _ failure: StorageFailure? = nil) {
-        let now = ContinuousClock.now
-        let heldUp = job.heldUp ?? (since: now, times: 0)
-        guard !isClosed, now - heldUp.since < patience else {
+        let next = ContinuousClock.now + lockPauses.pause(after: job.heldUp, waited: failure != nil)
+        // Whoever could not be begun by then need not wait for it.
+        guard !isClosed, rules.refusal(job.asked, at: next) == nil else {
             return job.fail(
                 failure ?? StorageFailure(.overloaded, "another transaction has the device"))
         }
-        let pause = failure == nil ? Duration.milliseconds(10 << min(heldUp.times, 5)) : .seconds(1)
         var job = job
-        job.heldUp = (heldUp.since, heldUp.times + 1)
-        job.notBefore = now + pause
+        job.heldUp += 1
+        job.notBefore = next
         if failure != nil { job.goesAlone = true }
         waiting.insert(job, at: 0)
         Task {
-            try? await Task.sleep(for: pause)
+            try? await Task.sleep(until: next, clock: .continuous)
             self.call()
         }
     }
