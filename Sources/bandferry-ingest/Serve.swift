@@ -48,6 +48,13 @@ extension Log {
         case .storageFailing(let failure):
             error(
                 "storage fails", [("kind", .text(failure.kind.rawValue)), ("reason", .text(failure.message))])
+        case .requestsFailing(let failure, let count):
+            error(
+                "requests fail",
+                [
+                    ("kind", .text(failure.kind.rawValue)), ("reason", .text(failure.message)),
+                    ("count", .count(count)),
+                ])
         case .dashboard(let note):
             warning("dashboard", [("reason", .text("\(note)"))])
         case .storageHealed:
