@@ -146,7 +146,7 @@ let programs: [Target] = [
             "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText",
             "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus",
         ]),
-    program("bandferry-ingest", ["IngestService", "GatewayModel", "ProcessSignals", "Systemd"]),
+    program("bandferry-ingest", ["IngestService", "GatewayModel", "Locking", "ProcessSignals", "Systemd"]),
     program("bandsim", ["BandSimulator", "BandModel", "ProcessSignals"]),
 ]
 

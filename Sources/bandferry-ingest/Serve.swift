@@ -13,7 +13,14 @@ func serve(_ options: IngestOptions, _ signals: Signals) async throws {
             [("connections", .count(room)), ("asked", .count(options.maxConnections))])
         options.maxConnections = room
     }
-    let server = try await options.start { log.note($0) }
+    guard let start = await signals.unlessStopped({ [options] in await options.started { log.note($0) } })
+    else {
+        // The store may hang, or be long at work on its tables: what it has not committed is as if it had not begun.
+        ServiceManager.stopping()
+        log.info("stopped before it had started")
+        leave(log)
+    }
+    let server = try start.get()
     writeOut("listening on \(server.url)\n")
     ServiceManager.ready(status: "listening on \(server.address)")
     log.info(
@@ -28,9 +35,26 @@ func serve(_ options: IngestOptions, _ signals: Signals) async throws {
     let isClosed = await server.stop(within: .seconds(10))
     if !isClosed { log.warning("the store does not answer: it is left as it is") }
     log.info("stopped")
+    if !isClosed { leave(log) }
     log.flush()
-    // Threads still wait for the store: what exit(3) runs takes away what they use.
-    if !isClosed { _exit(0) }
+}
+
+/// Ends the process where threads still wait for the store: what exit(3) runs takes away what they use.
+private func leave(_ log: Log) -> Never {
+    log.flush()
+    _exit(0)
+}
+
+extension IngestOptions {
+    fileprivate func started(
+        report: @escaping @Sendable (ServiceEvent) -> Void
+    ) async -> Result<IngestServer, ExitFailure> {
+        do throws(ExitFailure) {
+            return .success(try await start(report: report))
+        } catch {
+            return .failure(error)
+        }
+    }
 }
 
 private func reload(_ options: IngestOptions, _ server: IngestServer, _ log: Log) {
