@@ -296,4 +296,6 @@ public enum ServiceEvent: Sendable, Equatable {
     /// So many requests had a wrong token, or none, since this was last said; at most once a minute.
     case authenticationFailures(Int)
     case dashboard(DashboardNote)
+    /// While it starts.
+    case preparing(StoragePreparation)
 }

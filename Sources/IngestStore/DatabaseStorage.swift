@@ -35,20 +35,22 @@ public final class DatabaseStorage: IngestStorage {
     }
 
     /// Makes what is not there. Nil for `retention` = it only does what it is asked: another process may keep house, and
-    /// knows how long samples are kept.
+    /// knows how long samples are kept. `report`: why it takes its time.
     public convenience init(
-        _ location: StorageLocation, retention: Retention? = .standard
+        _ location: StorageLocation, retention: Retention? = .standard,
+        report: @escaping @Sendable (StoragePreparation) -> Void = { _ in }
     ) async throws(StorageFailure) {
-        try await self.init(location.engine, retention: retention, now: WallClock.now)
+        try await self.init(location.engine, retention: retention, now: WallClock.now, report: report)
     }
 
     init(
         _ engine: any SQLEngine, retention: Retention? = .standard, now: @escaping @Sendable () -> APITime,
-        rests: Rests = Rests(), limits: TimeLimits = .request
+        rests: Rests = Rests(), limits: TimeLimits = .request,
+        report: @escaping @Sendable (StoragePreparation) -> Void = { _ in }
     ) async throws(StorageFailure) {
         self.engine = engine
         self.now = now
-        try await BlockingWork.run { () throws(StorageFailure) in try engine.prepare() }
+        try await BlockingWork.run { () throws(StorageFailure) in try engine.prepare(report: report) }
         writers = WritePool(engine, limits: limits)
         // Small questions, most of them answered from memory before they come here.
         tokens = ReadPool(engine, label: "ingest-tokens", count: 1, limits: limits)

@@ -1,5 +1,7 @@
 import Glibc
 import IngestService
+import IngestStore
+import Locking
 import Systemd
 
 /// Serves until a signal asks to stop, then finishes what is in hand.
@@ -13,8 +15,15 @@ func serve(_ options: IngestOptions, _ signals: Signals) async throws {
             [("connections", .count(room)), ("asked", .count(options.maxConnections))])
         options.maxConnections = room
     }
-    guard let start = await signals.unlessStopped({ [options] in await options.started { log.note($0) } })
-    else {
+    let patience = StartPatience()
+    let start = await signals.unlessStopped { [options] in
+        await options.started { event in
+            if case .preparing = event { patience.ask() }
+            log.note(event)
+        }
+    }
+    patience.end()
+    guard let start else {
         // The store may hang, or be long at work on its tables: what it has not committed is as if it had not begun.
         ServiceManager.stopping()
         log.info("stopped before it had started")
@@ -43,6 +52,25 @@ func serve(_ options: IngestOptions, _ signals: Signals) async throws {
 private func leave(_ log: Log) -> Never {
     log.flush()
     _exit(0)
+}
+
+/// Asks systemd for more time to start, again and again, from when the store said that it takes some.
+private final class StartPatience: Sendable {
+    private let task = Guarded(Task<Void, Never>?.none)
+
+    func ask() {
+        task.withLock { task in
+            guard task == nil else { return }
+            task = Task {
+                while !Task.isCancelled {
+                    ServiceManager.extendTimeout(.seconds(60))
+                    try? await Task.sleep(for: .seconds(20))
+                }
+            }
+        }
+    }
+
+    func end() { task.withLock { $0 }?.cancel() }
 }
 
 extension IngestOptions {
@@ -81,6 +109,10 @@ extension Log {
                 ])
         case .dashboard(let note):
             warning("dashboard", [("reason", .text("\(note)"))])
+        case .preparing(.upgrading(let old, let new)):
+            notice("the store is brought up to date", [("from", .count(old)), ("to", .count(new))])
+        case .preparing(.waiting):
+            notice("waiting for another program that brings the store up to date")
         case .storageHealed:
             notice("storage works again")
         case .authenticationFailures(let count):

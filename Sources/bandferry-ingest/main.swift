@@ -13,7 +13,7 @@ do {
     case .showVersion: writeOut("bandferry-ingest \(Bandferry.version)\n")
     case .serve(let options): try await serve(options, Signals())
     case .administer(let command):
-        let result = try await command.run()
+        let result = try await command.run(report: { writeError("bandferry-ingest: \($0)\n") })
         writeOut(result.output)
         if !result.note.isEmpty { writeError("\(result.note)\n") }
     }

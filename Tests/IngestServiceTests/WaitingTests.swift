@@ -48,7 +48,7 @@ import Testing
         var name: String { "a stub" }
         var begins: Int { state.withLock { $0.begins } }
 
-        func prepare() {}
+        func prepare(report: @Sendable (StoragePreparation) -> Void) {}
         func connect(toWrite: Bool, until end: ContinuousClock.Instant) -> any SQLSession {
             state.withLock { $0.connects.append(end) }
             return Session(self)
