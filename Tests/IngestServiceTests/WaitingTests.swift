@@ -290,7 +290,9 @@ import Testing
         #expect(await !queue.room.isDoubtful)
         let asked = ContinuousClock.now
         engine.state.withLock { ($0.isLate, $0.isLateAtTheEnd) = (false, true) }
-        await #expect(throws: Self.late) { try await queue.perform(account("a"), asked: asked + .seconds(60)) }
+        await #expect(throws: Self.late) {
+            try await queue.perform(account("a"), asked: asked + .seconds(60))
+        }
         #expect(await !queue.room.isDoubtful)
         await queue.close()
     }
