@@ -146,7 +146,9 @@ let programs: [Target] = [
             "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText",
             "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus",
         ]),
-    program("bandferry-ingest", ["IngestService", "GatewayModel", "ProcessSignals", "Systemd"]),
+    program(
+        "bandferry-ingest",
+        ["IngestService", "IngestStore", "GatewayModel", "Locking", "ProcessSignals", "Systemd"]),
     program("bandsim", ["BandSimulator", "BandModel", "ProcessSignals"]),
 ]
 
@@ -191,7 +193,7 @@ let unitTests: [Target] = [
             "Locking",
             "IngestService", "IngestStore", "bandferry-ingest", "HTTPServer", "HTTPClient", "SQLite",
             "SampleChunks", "ZoneDatabase", "Trends", "IngestAPI", "CivilTime", "Compression",
-            "PostgreSQLTestSupport", "ProcessTestSupport",
+            "PostgreSQL", "PostgreSQLTestSupport", "ProcessTestSupport",
         ]),
     .testTarget(
         name: "UplinkTests",

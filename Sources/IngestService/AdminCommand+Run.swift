@@ -9,8 +9,12 @@ extension AdminCommand {
         public var note = ""
     }
 
-    public func run(now: @Sendable () -> APITime = WallClock.now) async throws(ExitFailure) -> Result {
-        let storage = try await open()
+    /// `report`: why the store takes its time, a line of text for people.
+    public func run(
+        now: @Sendable () -> APITime = WallClock.now,
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws(ExitFailure) -> Result {
+        let storage = try await open(report: report)
         do throws(ExitFailure) {
             let result = try await run(in: storage, now: now)
             await storage.close()
@@ -23,7 +27,9 @@ extension AdminCommand {
 
     /// The store for a command, and for nothing beside it. Only a new account makes one: a file that a mistyped path would
     /// make is empty, and looks like the answer.
-    func open() async throws(ExitFailure) -> DatabaseStorage {
+    func open(
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws(ExitFailure) -> DatabaseStorage {
         if case .sqlite(let path) = store, !action.makesStore, access(path, F_OK) != 0 {
             throw ExitFailure(
                 status: 74,
@@ -31,7 +37,7 @@ extension AdminCommand {
             )
         }
         do {
-            return try await DatabaseStorage(store, retention: nil)
+            return try await DatabaseStorage(store, retention: nil) { report("\($0)") }
         } catch {
             throw .store(error)
         }

@@ -22,7 +22,7 @@ extension IngestOptions {
         }
         let storage: DatabaseStorage
         do {
-            storage = try await DatabaseStorage(store, retention: retention)
+            storage = try await DatabaseStorage(store, retention: retention) { report(.preparing($0)) }
         } catch {
             throw .store(error)
         }

@@ -45,7 +45,10 @@ public final class IngestServer: Sendable {
         let end = ContinuousClock.now + deadline
         // The rest of the time is the storage's, also where requests wait for it to the last.
         await http.stop(within: deadline * 4 / 5)
-        return await Self.isDone(by: end) { [storage] in await storage.close() }
+        return await Self.isDone(by: end) { [service, storage] in
+            await service.settle()
+            await storage.close()
+        }
     }
 
     private static func isDone(

@@ -11,20 +11,29 @@ public final class IngestService: Sendable {
     /// By token; nil = no bound.
     private let rates: Guarded<RateLimits<[UInt8]>>?
     private let refusals = Guarded(RefusalSummary())
+    private let failures = Guarded(FailureSummary())
     private let zones: ZoneDatabase
     private let dashboard: StaticFiles
     private let report: @Sendable (ServiceEvent) -> Void
     let metrics = Metrics()
-    /// Of those that a write brings about, as opposed to somebody's question.
-    private let nextProbe = Guarded(ContinuousClock.now)
-    private static let probeInterval = Duration.seconds(1)
+    /// The look at a storage that was thought to fail, which a write brings about: one at a time, beside requests.
+    private let look = Guarded(Look())
+    private let lookInterval: Duration
+
+    private struct Look {
+        var task: Task<Void, Never>?
+        var isRunning = false
+        var next = ContinuousClock.now
+    }
 
     /// `tokens` are those of a file, `tokenStorage` has others; `requestsPerMinute` bounds each token, nil = no
-    /// bound. `isBehindProxy`: clients are told apart by `X-Forwarded-For`.
+    /// bound. `isBehindProxy`: clients are told apart by `X-Forwarded-For`. `lookInterval`: from one look at a storage that
+    /// fails to the next, where requests bring them about.
     public init(
         storage: any IngestStorage, tokens: TokenTable = TokenTable(),
         tokenStorage: (any TokenStorage)? = nil, requestsPerMinute: Int? = nil, isBehindProxy: Bool = false,
         zones: ZoneDatabase = ZoneDatabase(), dashboard: StaticFiles = .none,
+        lookInterval: Duration = .seconds(1),
         report: @escaping @Sendable (ServiceEvent) -> Void = { _ in }
     ) {
         self.storage = storage
@@ -32,6 +41,7 @@ public final class IngestService: Sendable {
         rates = requestsPerMinute.map { Guarded(RateLimits(requestsPerMinute: $0)) }
         self.zones = zones
         self.dashboard = dashboard
+        self.lookInterval = lookInterval
         self.report = report
     }
 
@@ -79,7 +89,7 @@ public final class IngestService: Sendable {
             return Answer.failure(
                 APIFailure(.serverError, "too many requests wait for the storage"), retryAfterSeconds: 1)
         case .storage(let failure):
-            if metrics.storage(up: false) { report(.storageFailing(failure)) }
+            note(failure)
             return Answer.failure(failure)
         }
     }
@@ -87,6 +97,24 @@ public final class IngestService: Sendable {
     private func noteRefusal() {
         guard let count = refusals.withLock({ $0.note(now: .now) }) else { return }
         report(.authenticationFailures(count))
+    }
+
+    /// A request could not be served. Of most failures it is the request's: its device, or too many others before it.
+    private func note(_ failure: StorageFailure) {
+        switch failure.kind {
+        case .unavailable, .incompatible: isFailing(failure)
+        case .overloaded: metrics.countStorageFailure()
+        case .damaged, .defect:
+            metrics.countStorageFailure()
+            if let count = failures.withLock({ $0.note(failure.kind, now: .now) }) {
+                report(.requestsFailing(failure, count: count))
+            }
+        }
+    }
+
+    private func isFailing(_ failure: StorageFailure) {
+        metrics.countStorageFailure()
+        if metrics.storage(up: false) { report(.storageFailing(failure)) }
     }
 
     /// The answer to a request that did not reach `handle`.
@@ -113,7 +141,7 @@ public final class IngestService: Sendable {
         } catch let failure as AuthenticationFailure {
             response = self.answer(failure)
         } catch let failure as StorageFailure {
-            if metrics.storage(up: false) { report(.storageFailing(failure)) }
+            note(failure)
             response = Answer.failure(failure)
         } catch {
             response = Answer.failure(StorageFailure(.defect, "unexpected"))
@@ -138,13 +166,19 @@ public final class IngestService: Sendable {
             return Answer.failure(APIFailure(.rateLimited, "too many requests"), retryAfterSeconds: seconds)
         }
         let response = try await answer(known, request, account: caller.identity.account)
-        if known.needsGatewayRole { await wasStored() }
+        if known.needsGatewayRole { wasStored() }
         return response
     }
 
     private func answer(public route: Route) async throws -> ServerResponse {
         guard route == .health else { return Answer.text(metrics.text, contentType: Metrics.contentType) }
-        try await probe()
+        do throws(StorageFailure) {
+            try await probe()
+        } catch {
+            // What is asked here is the storage as a whole.
+            if error.kind == .overloaded { metrics.countStorageFailure() } else { isFailing(error) }
+            return Answer.failure(error)
+        }
         return Answer.text("ok")
     }
 
@@ -154,16 +188,22 @@ public final class IngestService: Sendable {
     }
 
     /// A write came through. On a full disk reads do, and small writes do too, so that what says that the storage works
-    /// again is a probe: only while it is thought to fail, and not for each write, as it writes much.
-    private func wasStored() async {
+    /// again is a probe: only while it is thought to fail, and not for each write, as it writes much. Nobody waits for it.
+    private func wasStored() {
         guard !metrics.isStorageUp else { return }
-        let isDue = nextProbe.withLock { next in
-            guard .now >= next else { return false }
-            next = .now + Self.probeInterval
-            return true
+        look.withLock { look in
+            guard !look.isRunning, .now >= look.next else { return }
+            look.isRunning = true
+            look.next = .now + lookInterval
+            look.task = Task {
+                try? await self.probe()
+                self.look.withLock { $0.isRunning = false }
+            }
         }
-        if isDue { try? await probe() }
     }
+
+    /// Returns when nothing goes on beside requests. Call it once they have ended, before the storage is closed.
+    func settle() async { await look.withLock { $0.task }?.value }
 
     private func wait(_ caller: Caller) -> Int? {
         rates?.withLock { $0.take(caller.token, now: .now) }
@@ -250,7 +290,12 @@ public final class IngestService: Sendable {
 public enum ServiceEvent: Sendable, Equatable {
     case storageFailing(StorageFailure)
     case storageHealed
+    /// So many requests found damage in what they asked for, or a defect, since this was last said; at most once a minute
+    /// for each kind. The storage serves the others.
+    case requestsFailing(StorageFailure, count: Int)
     /// So many requests had a wrong token, or none, since this was last said; at most once a minute.
     case authenticationFailures(Int)
     case dashboard(DashboardNote)
+    /// While it starts.
+    case preparing(StoragePreparation)
 }

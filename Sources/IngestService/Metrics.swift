@@ -48,10 +48,11 @@ final class Metrics: Sendable {
 
     var isStorageUp: Bool { counts.withLock { $0.storageUp } }
 
+    func countStorageFailure() { counts.withLock { $0.storageFailures += 1 } }
+
     /// True when this changes what was known: the moment to write to the log.
     func storage(up: Bool) -> Bool {
         counts.withLock {
-            if !up { $0.storageFailures += 1 }
             let changes = $0.storageUp != up
             $0.storageUp = up
             return changes

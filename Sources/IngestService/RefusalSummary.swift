@@ -1,3 +1,5 @@
+import IngestStore
+
 /// Counts what may happen thousands of times a second, to be told at most once a minute.
 struct RefusalSummary {
     private static let interval = Duration.seconds(60)
@@ -12,5 +14,14 @@ struct RefusalSummary {
         lastTold = now
         defer { count = 0 }
         return count
+    }
+}
+
+/// The same for each kind of failure.
+struct FailureSummary {
+    private var summaries: [StorageFailure.Kind: RefusalSummary] = [:]
+
+    mutating func note(_ kind: StorageFailure.Kind, now: ContinuousClock.Instant) -> Int? {
+        summaries[kind, default: RefusalSummary()].note(now: now)
     }
 }

@@ -20,7 +20,9 @@ public final class DatabaseStorage: IngestStorage {
 
     /// What happens beside requests, and when. All may return early when their task is cancelled.
     struct Rests: Sendable {
-        /// Before each burst of bringing trends up to date.
+        /// What bursts of bringing trends up to date are timed by.
+        var clock: @Sendable () -> ContinuousClock.Instant = { .now }
+        /// Before each of them.
         var trends: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
         /// Before all devices are looked through for the first time: a start has more urgent work.
         var start: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(30)) }
@@ -33,20 +35,22 @@ public final class DatabaseStorage: IngestStorage {
     }
 
     /// Makes what is not there. Nil for `retention` = it only does what it is asked: another process may keep house, and
-    /// knows how long samples are kept.
+    /// knows how long samples are kept. `report`: why it takes its time.
     public convenience init(
-        _ location: StorageLocation, retention: Retention? = .standard
+        _ location: StorageLocation, retention: Retention? = .standard,
+        report: @escaping @Sendable (StoragePreparation) -> Void = { _ in }
     ) async throws(StorageFailure) {
-        try await self.init(location.engine, retention: retention, now: WallClock.now)
+        try await self.init(location.engine, retention: retention, now: WallClock.now, report: report)
     }
 
     init(
         _ engine: any SQLEngine, retention: Retention? = .standard, now: @escaping @Sendable () -> APITime,
-        rests: Rests = Rests(), limits: TimeLimits = .request
+        rests: Rests = Rests(), limits: TimeLimits = .request,
+        report: @escaping @Sendable (StoragePreparation) -> Void = { _ in }
     ) async throws(StorageFailure) {
         self.engine = engine
         self.now = now
-        try await BlockingWork.run { () throws(StorageFailure) in try engine.prepare() }
+        try await BlockingWork.run { () throws(StorageFailure) in try engine.prepare(report: report) }
         writers = WritePool(engine, limits: limits)
         // Small questions, most of them answered from memory before they come here.
         tokens = ReadPool(engine, label: "ingest-tokens", count: 1, limits: limits)
@@ -56,7 +60,7 @@ public final class DatabaseStorage: IngestStorage {
         rolls = ReadPool(engine, label: "ingest-rolls", limits: .background)
         let roller = TrendRoller(reader: rolls, writers: writers)
         self.roller = roller
-        worker = retention.map { _ in TrendWorker(roller, rest: rests.trends) }
+        worker = retention.map { _ in TrendWorker(roller, now: rests.clock, rest: rests.trends) }
         housekeeping = retention.map { Housekeeping(roller, retention: $0, now: now, rests: rests) }
     }
 

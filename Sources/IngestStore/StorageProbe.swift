@@ -22,14 +22,27 @@ extension WritePool {
 }
 
 extension WriteQueue {
-    /// A success younger than this answers for the next one: anybody may ask, and each answer costs a sync.
+    /// A success younger than this answers for the next one: each answer costs a sync.
     private static let freshness = Duration.milliseconds(250)
 
-    /// Returns when something was written durably a moment ago.
-    func probe(asked: ContinuousClock.Instant) async throws(StorageFailure) {
-        if room.isDoubtful { return try await proveRoom(asked) }
-        if let lastSuccess, .now - lastSuccess < Self.freshness { return }
-        try await write(padding: 0, asked)
+    /// Returns when something was written durably a moment ago. However many ask at once, it is written once.
+    nonisolated func probe(asked: ContinuousClock.Instant) async throws(StorageFailure) {
+        try await probes.outcome { () async throws(StorageFailure) in try await self.find(asked) }
+    }
+
+    private func find(_ asked: ContinuousClock.Instant) async throws(StorageFailure) {
+        guard room.isDoubtful else {
+            if let lastSuccess, .now - lastSuccess < Self.freshness { return }
+            return try await write(padding: 0, asked)
+        }
+        if let failedProof, .now - failedProof.at < proofLasts { throw failedProof.failure }
+        do {
+            try await write(padding: RoomDoubt.proof, asked)
+            try await write(padding: 0, asked)
+        } catch {
+            failedProof = (.now, error)
+            throw error
+        }
     }
 
     /// Proves it where it is in doubt, now and then.
@@ -37,23 +50,21 @@ extension WriteQueue {
         guard room.isDoubtful else { return true }
         guard room.mayProve(at: .now) else { return false }
         do {
-            try await proveRoom(.now)
+            try await probe(asked: .now)
         } catch {
             return false
         }
         return !room.isDoubtful
     }
 
-    private func proveRoom(_ asked: ContinuousClock.Instant) async throws(StorageFailure) {
-        try await write(padding: RoomDoubt.proof, asked)
-        try await write(padding: 0, asked)
-    }
-
     private func write(padding count: Int, _ asked: ContinuousClock.Instant) async throws(StorageFailure) {
-        let padding = count > 0 ? [UInt8](repeating: 0, count: count) : nil
-        let call = SQLCall(ServerStatement.probe, .int(WallClock.now().milliseconds), .optional(padding))
-        // Alone: requests that fit must not fail with it.
-        let job = WriteJob<Void>(goesAlone: true) { _, _ in Decision(value: (), writes: [call]) }
+        // Alone: requests that fit must not fail with it. The padding is made when it is written, not while it waits.
+        let job = WriteJob<Void>(goesAlone: true) { _, _ in
+            let padding = count > 0 ? [UInt8](repeating: 0, count: count) : nil
+            let call = SQLCall(
+                ServerStatement.probe, .int(WallClock.now().milliseconds), .optional(padding))
+            return Decision(value: (), writes: [call])
+        }
         try await perform(job, asked: asked)
     }
 }

@@ -7,14 +7,13 @@ import Systemd
 signal(SIGXFSZ, SIG_IGN)
 signal(SIGPIPE, SIG_IGN)
 
-let signals = Signals()
 do {
     switch try IngestCommand.parse(Array(CommandLine.arguments.dropFirst())) {
     case .showHelp: writeOut(IngestCommand.help)
     case .showVersion: writeOut("bandferry-ingest \(Bandferry.version)\n")
-    case .serve(let options): try await serve(options, signals)
+    case .serve(let options): try await serve(options, Signals())
     case .administer(let command):
-        let result = try await command.run()
+        let result = try await command.run(report: { writeError("bandferry-ingest: \($0)\n") })
         writeOut(result.output)
         if !result.note.isEmpty { writeError("\(result.note)\n") }
     }

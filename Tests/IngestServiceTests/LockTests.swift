@@ -7,8 +7,8 @@ import Testing
 
 /// What another transaction locks holds up who needs it, and nobody else.
 @Suite struct LockTests {
-    /// Longer than any test.
-    private static let patience = Duration.seconds(3600)
+    /// The next try would come too late: whoever is held up is told at once.
+    private static let noTry = LockPauses(first: .seconds(7200), afterWait: .seconds(7200))
 
     private static func report(_ device: DeviceKey) throws -> WriteJob<Void> {
         try DeviceJobs.putReport(DeviceReport(), device)
@@ -49,7 +49,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = try TestEngine.make(directory)
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: Self.patience, limits: .untilTheTestEnds)
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
         let held = DeviceKey(account: "a", name: "held")
         try await queue.perform(try Self.report(held))
         let holder = try lock(held, on: engine)
@@ -86,7 +86,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = try TestEngine.make(directory)
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: .zero, limits: .untilTheTestEnds)
+        let queue = WriteQueue(engine, lockPauses: Self.noTry, limits: .untilTheTestEnds)
         let device = DeviceKey(account: "a", name: "d")
         let release = DeviceJobs.releaseLease(gateway: "g", device, now: APITime(milliseconds: 0))
         #expect(try await queue.perform(release) == nil)
@@ -115,7 +115,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: Self.patience, limits: .untilTheTestEnds)
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
         let isHeld = Guarded(true)
         let waits = Guarded([Int]())
         engine.refuse { calls in
@@ -145,11 +145,11 @@ import Testing
         await queue.close()
     }
 
-    @Test func patienceEnds() async throws {
+    @Test func whoCouldNotBeBegunInTimeAnyMoreIsToldAtOnce() async throws {
         let directory = TemporaryDirectory()
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: .zero, limits: .untilTheTestEnds)
+        let queue = WriteQueue(engine, lockPauses: Self.noTry, limits: .untilTheTestEnds)
         let tries = Guarded(0)
         engine.refuse { _ in
             tries.withLock { $0 += 1 }
@@ -166,7 +166,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: Self.patience, limits: .untilTheTestEnds)
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
         engine.refuse { _ in Self.lockNotAvailable }
         let outcome = Task { try await queue.perform(account("a")) }
         while await queue.held == 0 { await Task.yield() }

@@ -1,6 +1,9 @@
 import CivilTime
 import Foundation
 import IngestAPI
+import Locking
+import PostgreSQL
+import PostgreSQLTestSupport
 import SQLite
 import SampleChunks
 import Testing
@@ -187,5 +190,56 @@ import Testing
         let database = try Database(path: path, access: .readOnly)
         #expect(try database.userVersion == 2)
         #expect(try database.first("SELECT count(*) FROM samples") { $0.int(0) } == Self.samples.count)
+    }
+
+    // MARK: PostgreSQL
+
+    /// With many samples a statement takes longer than any may otherwise.
+    @Test(.enabled(if: TestEngine.isPostgreSQL), .timeLimit(.minutes(5))) func aLongUpgradeIsNotCutShort()
+        throws
+    {
+        let uri = try TestPostgreSQL.shared().makeDatabase()
+        let engine = PostgreSQLEngine(uri: uri, times: PostgreSQLEngine.Times(call: .seconds(5)))
+        try engine.prepare()
+        let session = try engine.connect(toWrite: true)
+        _ = try session.beginWriting(DeviceKey(account: "a", name: "d").make)
+        try session.commit([])
+        session.close()
+        let connection = try PostgreSQLConnection(uri, deadline: .seconds(60))
+        defer { connection.close() }
+        try connection.script(
+            """
+            DELETE FROM bandferry_schema WHERE version = 3;
+            ALTER TABLE devices DROP COLUMN first_ms, DROP COLUMN last_ms, DROP COLUMN expired_last_ms;
+            CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_sleep(6); RETURN NEW; END $$;
+            CREATE TRIGGER slow BEFORE UPDATE ON devices FOR EACH ROW EXECUTE FUNCTION slow()
+            """)
+        let reports = Guarded([StoragePreparation]())
+        try engine.prepare(report: { report in reports.withLock { $0.append(report) } })
+        #expect(reports.withLock { $0 } == [.upgrading(from: 2, to: 3)])
+        try connection.script("SELECT first_ms FROM devices")
+    }
+
+    @Test(.enabled(if: TestEngine.isPostgreSQL), .timeLimit(.minutes(5)))
+    func whoComesDuringAnUpgradeWaitsAndSaysSo() async throws {
+        let uri = try TestPostgreSQL.shared().makeDatabase()
+        let other = try PostgreSQLConnection(uri, deadline: .seconds(60))
+        defer { other.close() }
+        try other.script("SELECT pg_advisory_lock(\(PostgreSQLSchema.lock))")
+        let engine = PostgreSQLEngine(uri: uri, times: PostgreSQLEngine.Times(wait: .milliseconds(50)))
+        let (reports, reported) = AsyncStream.makeStream(of: StoragePreparation.self)
+        let prepared = Task {
+            try await BlockingWork.run { () throws(StorageFailure) in
+                try engine.prepare(report: { reported.yield($0) })
+            }
+        }
+        var report = reports.makeAsyncIterator()
+        for _ in 0..<3 { #expect(await report.next() == .waiting) }
+        try other.script("SELECT pg_advisory_unlock(\(PostgreSQLSchema.lock))")
+        try await prepared.value
+        // Where there is nothing to do nobody waits.
+        try other.script("SELECT pg_advisory_lock(\(PostgreSQLSchema.lock))")
+        try engine.prepare()
     }
 }

@@ -18,7 +18,9 @@ final class RefusingEngine: SQLEngine {
     var freeBytes: UInt64? { nil }
     var name: String { base.name }
 
-    func prepare() throws(StorageFailure) { try base.prepare() }
+    func prepare(report: @Sendable (StoragePreparation) -> Void) throws(StorageFailure) {
+        try base.prepare(report: report)
+    }
     func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession {
         RefusingSession(try base.connect(toWrite: toWrite, until: end), self)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import IngestAPI
+import Locking
 import Testing
 
 @testable import IngestService
@@ -21,6 +22,48 @@ import Testing
         room.failed(64 << 20)
         room.wrote(RoomDoubt.proof)
         #expect(!room.isDoubtful)
+    }
+
+    @Test func whatDidNotComeToWritingSaysNothingAboutRoom() {
+        var room = RoomDoubt()
+        room.failed(0)
+        #expect(!room.isDoubtful)
+    }
+
+    /// A server that anybody can ask for its health is not kept busy with proofs on a full disk.
+    @Test func aProofThatFailedAnswersForTheNext() async throws {
+        let directory = TemporaryDirectory()
+        let engine = RefusingEngine(try TestEngine.make(directory))
+        try engine.prepare()
+        let hour = Duration.seconds(3600)
+        let queue = WriteQueue(engine, limits: TimeLimits(begin: hour, end: hour * 2, proof: hour))
+        let proofs = Guarded(0)
+        let isFull = Guarded(true)
+        engine.refuse { calls in
+            if calls.flatMap(\.values).contains(where: { $0.size >= RoomDoubt.proof }) {
+                proofs.withLock { $0 += 1 }
+            }
+            return isFull.withLock { $0 } ? StorageFailure(.unavailable, "the disk is full") : nil
+        }
+        func account(_ name: String) -> WriteJob<Void> {
+            WriteJob { _, _ in
+                Decision(value: (), writes: [SQLCall(AccountStatement.make, .text(name), .int(0))])
+            }
+        }
+        let large = String(repeating: "a", count: 2000)
+        await #expect(throws: StorageFailure.self) { try await queue.perform(account(large)) }
+        for _ in 0..<5 {
+            await #expect(throws: StorageFailure.self) { try await queue.probe(asked: .now) }
+        }
+        #expect(proofs.withLock { $0 } == 1)
+        isFull.withLock { $0 = false }
+        await #expect(throws: StorageFailure.self) { try await queue.probe(asked: .now) }
+        #expect(proofs.withLock { $0 } == 1)
+        // What is written since is reason enough for another one.
+        try await queue.perform(account("small"))
+        try await queue.probe(asked: .now)
+        #expect(proofs.withLock { $0 } == 2)
+        await queue.close()
     }
 
     @Test func proofsGetFartherApart() {

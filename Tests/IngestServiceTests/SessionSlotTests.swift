@@ -21,7 +21,7 @@ import Testing
         var name: String { "a stub" }
         var connects: Int { state.withLock { $0.connects } }
 
-        func prepare() {}
+        func prepare(report: @Sendable (StoragePreparation) -> Void) {}
         func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure)
             -> any SQLSession
         {

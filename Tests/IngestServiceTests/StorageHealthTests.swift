@@ -16,7 +16,7 @@ import Testing
         let events = events
         service = IngestService(
             storage: storage, tokens: TokenTable(["t": Identity(account: "a")]),
-            report: { events.add($0) })
+            lookInterval: .zero, report: { events.add($0) })
     }
 
     private func ask(_ method: String, _ path: String, _ body: some Encodable) async throws -> Int {
@@ -46,6 +46,7 @@ import Testing
             #expect(try await read() == 200)
             #expect(!isUp)
             #expect(try await report() == 200)
+            await service.settle()
             #expect(!isUp)
             #expect(try await look() == 503)
         }
@@ -59,11 +60,59 @@ import Testing
         #expect(try await read() == 200)
         #expect(!isUp)
         #expect(try await store() == 200)
+        await service.settle()
         #expect(isUp)
         #expect(events.all == [.storageFailing(FillingStorage.full), .storageHealed])
         // While it works nobody looks.
         #expect(try await store() == 200)
         #expect(storage.probes.withLock { $0 } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func noAnswerWaitsForALookAndThereIsOneAtATime() async throws {
+        storage.isFull.withLock { $0 = true }
+        #expect(try await store() == 503)
+        storage.isFull.withLock { $0 = false }
+        storage.isSlow.withLock { $0 = true }
+        for _ in 0..<5 { #expect(try await store() == 200) }
+        #expect(!isUp)
+        storage.isSlow.withLock { $0 = false }
+        await service.settle()
+        #expect(isUp)
+        #expect(storage.probes.withLock { $0 } == 1)
+    }
+
+    @Test func whatADeviceOrACrowdCannotHaveSaysNothingOfTheStorage() async throws {
+        let damaged = StorageFailure(.damaged, "a row")
+        let defect = StorageFailure(.defect, "a statement")
+        for failure in [damaged, defect, StorageFailure(.overloaded, "too many"), damaged, defect] {
+            storage.refusal.withLock { $0 = failure }
+            #expect(try await store() >= 500)
+            storage.refusal.withLock { $0 = nil }
+            #expect(try await store() == 200)
+            await service.settle()
+            #expect(isUp)
+        }
+        #expect(storage.probes.withLock { $0 } == 0)
+        #expect(events.all == [.requestsFailing(damaged, count: 1), .requestsFailing(defect, count: 1)])
+        #expect(service.metrics.text.contains("\nbandferry_ingest_storage_failures_total 5\n"))
+        storage.refusal.withLock { $0 = StorageFailure(.incompatible, "newer") }
+        #expect(try await store() >= 500)
+        #expect(!isUp)
+    }
+
+    @Test func aLookThatFindsDamageSaysThatTheStorageFails() async throws {
+        storage.refusal.withLock { $0 = StorageFailure(.damaged, "the file") }
+        #expect(try await look() == 503)
+        #expect(!isUp)
+    }
+
+    @Test func failuresOfAKindAreToldOnceAMinute() {
+        var summary = FailureSummary()
+        let begin = ContinuousClock.now
+        #expect(summary.note(.damaged, now: begin) == 1)
+        #expect(summary.note(.defect, now: begin + .seconds(1)) == 1)
+        #expect(summary.note(.damaged, now: begin + .seconds(59)) == nil)
+        #expect(summary.note(.damaged, now: begin + .seconds(60)) == 2)
     }
 
     @Test func aLookHealsItToo() async throws {
@@ -83,8 +132,13 @@ final class FillingStorage: IngestStorage {
     /// It can't be closed.
     let isStuck = Guarded(false)
     let probes = Guarded(0)
+    /// A probe lasts until it is not.
+    let isSlow = Guarded(false)
+    /// What it answers to all that needs room.
+    let refusal = Guarded(StorageFailure?.none)
 
     private func needRoom() throws(StorageFailure) {
+        if let refusal = refusal.withLock({ $0 }) { throw refusal }
         if isFull.withLock({ $0 }) { throw Self.full }
     }
 
@@ -93,8 +147,9 @@ final class FillingStorage: IngestStorage {
         return BatchAnswer(syncID: batch.syncID, accepted: batch.samples.count)
     }
 
-    func probe() throws(StorageFailure) {
+    func probe() async throws(StorageFailure) {
         probes.withLock { $0 += 1 }
+        while isSlow.withLock({ $0 }) { await Task.yield() }
         try needRoom()
     }
 

@@ -1,5 +1,6 @@
 import CivilTime
 import IngestAPI
+import Locking
 import SQLite
 import Testing
 
@@ -164,9 +165,51 @@ import Testing
     }
 
     @Test func whereManyDevicesWaitItRestsLess() {
-        #expect(TrendWorker.rest(waiting: 0) == .milliseconds(750))
-        #expect(TrendWorker.rest(waiting: 500) == .milliseconds(500))
-        #expect(TrendWorker.rest(waiting: 1_000_000) == .milliseconds(250))
+        let pace = TrendPace()
+        #expect(pace.rest(waiting: 0, at: .now) == .milliseconds(750))
+        #expect(pace.rest(waiting: 500, at: .now) == .milliseconds(500))
+        #expect(pace.rest(waiting: 1_000_000, at: .now) == .milliseconds(250))
+    }
+
+    @Test func itRestsAsLongAsItWorked() {
+        var pace = TrendPace()
+        let begin = ContinuousClock.now
+        let end = begin + .seconds(30)
+        pace.worked(from: begin, to: end)
+        #expect(pace.rest(waiting: 1000, at: end) == .seconds(30))
+        // Time without work is rest, too.
+        #expect(pace.rest(waiting: 1000, at: end + .seconds(10)) == .seconds(20))
+        #expect(pace.rest(waiting: 1000, at: end + .seconds(3600)) == .milliseconds(250))
+        pace.worked(from: begin, to: begin + .milliseconds(100))
+        #expect(pace.rest(waiting: 1000, at: begin + .milliseconds(100)) == .milliseconds(250))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func theWorkerTimesItsBursts() async throws {
+        let (rests, resting) = AsyncStream.makeStream(of: Duration.self)
+        let (gate, goOn) = AsyncStream.makeStream(of: Void.self)
+        let begin = ContinuousClock.now
+        let looks = Guarded(0)
+        var plan = DatabaseStorage.Rests.untilClosed
+        // A minute passes whenever somebody looks: while it works at least one does, and none while it rests.
+        plan.clock = {
+            looks.withLock { $0 += 1 }
+            return begin + .seconds(60 * looks.withLock { $0 })
+        }
+        plan.trends = { duration in
+            resting.yield(duration)
+            for await _ in gate { return }
+        }
+        let server = try await TestServer(rests: plan)
+        var rest = rests.makeAsyncIterator()
+        _ = try await server.client().store(batch([steps(1, 5, 1)], device: "d"))
+        #expect(await rest.next() == .milliseconds(750))
+        goOn.yield()
+        while try await !server.touched().isEmpty { await Task.yield() }
+        _ = try await server.client().store(batch([steps(2, 5, 2)], device: "d"))
+        // The burst looked at the clock in between: two minutes or more of work, one of them rested.
+        let second = try #require(await rest.next())
+        #expect(second >= .seconds(60))
+        await server.server.stop(within: .seconds(60))
     }
 
     @Test(.timeLimit(.minutes(5))) func theWorkerWorksAfterACommitAndRestsBefore() async throws {

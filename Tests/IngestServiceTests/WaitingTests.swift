@@ -31,6 +31,8 @@ import Testing
     private final class Engine: SQLEngine {
         struct State {
             var isLate = false
+            /// Late with a commit only.
+            var isLateAtTheEnd = false
             var begins = 0
             /// What each begin does, in turn.
             var steps: [@Sendable () -> Void] = []
@@ -46,7 +48,7 @@ import Testing
         var name: String { "a stub" }
         var begins: Int { state.withLock { $0.begins } }
 
-        func prepare() {}
+        func prepare(report: @Sendable (StoragePreparation) -> Void) {}
         func connect(toWrite: Bool, until end: ContinuousClock.Instant) -> any SQLSession {
             state.withLock { $0.connects.append(end) }
             return Session(self)
@@ -74,7 +76,9 @@ import Testing
         }
         func beginReading() throws(StorageFailure) { try engine.begin() }
         func run(_ calls: [SQLCall]) -> [SQLResult] { [] }
-        func commit(_ calls: [SQLCall]) {}
+        func commit(_ calls: [SQLCall]) throws(StorageFailure) {
+            if engine.state.withLock({ $0.isLateAtTheEnd }) { throw WaitingTests.late }
+        }
         func rollBack() {}
         func close() {}
     }
@@ -103,7 +107,7 @@ import Testing
         let directory = TemporaryDirectory()
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
-        let queue = WriteQueue(engine, patience: .seconds(60), limits: .untilTheTestEnds)
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
         engine.refuse { calls in
             guard calls.contains(where: { $0.values.first == .text("held") }) else { return Self.late }
             var contended = StorageFailure(.unavailable, "55P03: a lock was not to be had")
@@ -164,14 +168,16 @@ import Testing
         let engine = RefusingEngine(try TestEngine.make(directory))
         try engine.prepare()
         let queue = WriteQueue(
-            engine, patience: .seconds(10), limits: TimeLimits(begin: .milliseconds(500), end: Self.hour))
+            engine, lockPauses: LockPauses(afterWait: .milliseconds(20)),
+            limits: TimeLimits(begin: .milliseconds(500), end: Self.hour))
         engine.refuse { _ in
             var contended = StorageFailure(.unavailable, "55P03: a lock was not to be had")
             contended.isTransient = true
             contended.isContended = true
             return contended
         }
-        await #expect(throws: Self.overdue) { try await queue.perform(account("a")) }
+        // With the lock's failure, or as overdue where it was not begun any more.
+        await #expect(throws: StorageFailure.self) { try await queue.perform(account("a")) }
         await queue.close()
     }
 
@@ -221,6 +227,74 @@ import Testing
         let connects = engine.state.withLock { $0.connects }
         #expect(connects.count == 2)
         #expect(Set(connects).count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func askedByManyAtOnceItWritesOnce() async throws {
+        let engine = Engine()
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+        let end = DispatchSemaphore(value: 0)
+        engine.state.withLock {
+            $0.steps = [
+                {
+                    begun.yield()
+                    // Not for ever, so that a test that fails ends.
+                    _ = end.wait(timeout: .now() + 60)
+                }
+            ]
+        }
+        let first = Task { try await queue.probe(asked: .now) }
+        for await _ in stream { break }
+        let others = (0..<200).map { _ in Task { try await queue.probe(asked: .now) } }
+        while queue.probes.waiting < others.count { await Task.yield() }
+        end.signal()
+        try await first.value
+        for other in others { try await other.value }
+        #expect(engine.begins == 1)
+        await queue.close()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whoeverWaitsForAProbeIsToldTheSameAndNoMoreWaitThanSo() async throws {
+        let probe = SharedProbe(mostWaiting: 2)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+        let finds = Guarded(0)
+        @Sendable func ask() async throws(StorageFailure) {
+            try await probe.outcome { () async throws(StorageFailure) in
+                finds.withLock { $0 += 1 }
+                begun.yield()
+                for await _ in gate { break }
+                throw Self.late
+            }
+        }
+        let first = Task { try await ask() }
+        for await _ in stream { break }
+        let others = (0..<2).map { _ in Task { try await ask() } }
+        while probe.waiting < 2 { await Task.yield() }
+        await #expect(throws: StorageFailure(.overloaded, "2 wait for the same answer")) { try await ask() }
+        open.yield()
+        await #expect(throws: Self.late) { try await first.value }
+        for other in others { await #expect(throws: Self.late) { try await other.value } }
+        #expect(finds.withLock { $0 } == 1)
+        // Whoever comes later finds it out anew.
+        open.yield()
+        await #expect(throws: Self.late) { try await ask() }
+        #expect(finds.withLock { $0 } == 2)
+    }
+
+    @Test func aDatabaseThatHungLeavesNoDoubtAboutRoom() async throws {
+        let engine = Engine()
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+        engine.state.withLock { $0.isLate = true }
+        await #expect(throws: Self.late) { try await queue.probe(asked: .now) }
+        #expect(await !queue.room.isDoubtful)
+        let asked = ContinuousClock.now
+        engine.state.withLock { ($0.isLate, $0.isLateAtTheEnd) = (false, true) }
+        await #expect(throws: Self.late) {
+            try await queue.perform(account("a"), asked: asked + .seconds(60))
+        }
+        #expect(await !queue.room.isDoubtful)
+        await queue.close()
     }
 
     @Test(.enabled(if: TestEngine.isPostgreSQL), .timeLimit(.minutes(5)))

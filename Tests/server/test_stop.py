@@ -1,12 +1,14 @@
 """What is left when the server ends, asked or not."""
 
 import json
+import signal
+import socket
 import subprocess
 import threading
 import time
 import unittest
 
-from bed import Server, batch, in_threads, sample, samples_in, until
+from bed import PROGRAM, Server, batch, in_threads, sample, samples_in, until
 
 
 class Stop(unittest.TestCase):
@@ -153,6 +155,63 @@ class Stop(unittest.TestCase):
 
         in_threads(20, finish)
         self.assertEqual(self.server.stop(30), 0)
+
+
+class Early(unittest.TestCase):
+    """A stop while the store is waited for: a database that takes connections, and never says a word."""
+
+    # It is over at once; the start alone would take 30 s.
+    BOUND = 15
+
+    def setUp(self):
+        self.silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(self.silent.close)
+        self.uri = f"postgresql://x@127.0.0.1:{self.silent.getsockname()[1]}/y"
+
+    def begun(self):
+        """It waits for the store by then."""
+        self.silent.settimeout(60)
+        connection, _ = self.silent.accept()
+        self.addCleanup(connection.close)
+
+    def test_a_start_is_given_up(self):
+        server = Server(store=self.uri)
+        self.addCleanup(server.remove)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            server.start(wait=False)
+            self.begun()
+            began = time.monotonic()
+            server.process.send_signal(number)
+            self.assertEqual(server.process.wait(60), 0, server.text())
+            self.assertLess(time.monotonic() - began, self.BOUND)
+            server.stop()
+        self.assertIn("stopped before it had started", server.text())
+
+    def test_a_stop_is_not_forgotten_for_reloads(self):
+        server = Server(store=self.uri)
+        self.addCleanup(server.remove)
+        server.start(wait=False)
+        self.begun()
+        for _ in range(8):
+            server.process.send_signal(signal.SIGHUP)
+            time.sleep(0.02)
+        self.assertIsNone(server.process.poll())
+        server.process.send_signal(signal.SIGTERM)
+        for _ in range(8):
+            server.process.send_signal(signal.SIGHUP)
+        self.assertEqual(server.process.wait(60), 0, server.text())
+        server.stop()
+
+    def test_a_command_ends_as_any_other(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = subprocess.Popen(
+                [PROGRAM, "token", "list", "--store", self.uri], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            self.begun()
+            began = time.monotonic()
+            process.send_signal(number)
+            self.assertEqual(process.wait(60), -number)
+            self.assertLess(time.monotonic() - began, self.BOUND)
 
 
 class Log(unittest.TestCase):

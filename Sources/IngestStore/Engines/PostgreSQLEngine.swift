@@ -3,6 +3,7 @@ import PostgreSQL
 /// A database of a PostgreSQL server, 15 or later, which other ingest servers may use at the same time.
 struct PostgreSQLEngine: SQLEngine {
     let uri: String
+    var times = Times()
     /// Each with a flush of its own; PostgreSQL lets them share it.
     var writers: Int { 4 }
     var readersOfAKind: Int { 2 }
@@ -16,23 +17,27 @@ struct PostgreSQLEngine: SQLEngine {
     }
 
     private static let oldestVersion = 150_000
-    /// Of one call, where its transaction has no nearer end.
-    private static let deadline = Duration.seconds(30)
 
-    func prepare() throws(StorageFailure) {
+    /// What the server and this side of a connection give up after.
+    struct Times: Sendable {
+        /// A call, where its transaction has no nearer end; and a statement. Whole seconds.
+        var call = Duration.seconds(30)
+        /// A statement that brings tables up to date: as long as the samples that are there make it.
+        var upgrade = Duration.seconds(24 * 3600)
+        /// Waiting for another server to do so, until it is said again.
+        var wait = Duration.seconds(60)
+    }
+
+    func prepare(report: @Sendable (StoragePreparation) -> Void) throws(StorageFailure) {
         let connection = try open(until: nil)
         defer { connection.close() }
-        // Another server may be bringing the tables up to date.
-        try StorageFailure.translating { () throws(PostgreSQLError) in
-            try connection.script("SET lock_timeout = '30s'")
-        }
         guard connection.serverVersion >= Self.oldestVersion else {
             throw StorageFailure(
                 .incompatible,
                 "\(name) is PostgreSQL \(connection.serverVersion / 10_000); 15 or later is needed")
         }
         try StorageFailure.translating { () throws(PostgreSQLError) in
-            try PostgreSQLSchema.migrate(connection, name)
+            try PostgreSQLSchema(connection: connection, name: name, times: times).bringUpToDate(report)
         }
     }
 
@@ -42,13 +47,13 @@ struct PostgreSQLEngine: SQLEngine {
 
     private func open(until end: ContinuousClock.Instant?) throws(StorageFailure) -> PostgreSQLConnection {
         let result = Result { () throws(PostgreSQLError) in
-            let connection = try PostgreSQLConnection(uri, deadline: Self.deadline, limit: end)
+            let connection = try PostgreSQLConnection(uri, deadline: times.call, limit: end)
             // A server that hangs must not hold locks for ever, and whoever waits for one holds up others. What is answered must be on disk, whatever the
             // database's own setting is. Every statement names a key: a plan that was made while a table was empty
             // must not read all of it when it is full.
             try connection.script(
                 """
-                SET synchronous_commit = on; SET statement_timeout = '30s'; SET lock_timeout = '1s';
+                SET synchronous_commit = on; SET statement_timeout = '\(times.call.components.seconds)s'; SET lock_timeout = '1s';
                 SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = warning;
                 SET enable_seqscan = off; SET jit = off
                 """)

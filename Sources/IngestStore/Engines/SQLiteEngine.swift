@@ -15,7 +15,7 @@ struct SQLiteEngine: SQLEngine {
     var name: String { path }
 
     /// Makes the file, for its owner's eyes only, when it is not there.
-    func prepare() throws(StorageFailure) {
+    func prepare(report: @Sendable (StoragePreparation) -> Void) throws(StorageFailure) {
         // SQLite gives its own files (`-wal`, `-shm`) the mode of the database.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -23,10 +23,16 @@ struct SQLiteEngine: SQLEngine {
         }
         fsync(descriptor)
         Glibc.close(descriptor)
-        try connect(toWrite: true).close()
+        try session(toWrite: true, report: report).close()
     }
 
     func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession {
+        try session(toWrite: toWrite, report: { _ in })
+    }
+
+    private func session(
+        toWrite: Bool, report: (StoragePreparation) -> Void
+    ) throws(StorageFailure) -> any SQLSession {
         guard let identity = FileIdentity(path: path) else {
             throw StorageFailure(.unavailable, "\(path) is gone")
         }
@@ -46,7 +52,7 @@ struct SQLiteEngine: SQLEngine {
                 // often it was changed since the last: with the usual 1,000 pages it would hardly ever meet one twice.
                 try database.setPragma("wal_autocheckpoint", "\(Self.checkpointPages)")
                 try database.setPragma("cache_size", "\(-Self.writerCache)")
-                try SQLiteSchema.migrate(database)
+                try SQLiteSchema.migrate(database, report: report)
             } else {
                 try database.setPragma("cache_size", "\(-Self.readerCache)")
                 try database.setPragma("query_only", "1")

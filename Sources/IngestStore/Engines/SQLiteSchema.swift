@@ -14,12 +14,13 @@ enum SQLiteSchema {
     }
 
     /// Brings a file up to this version; refuses one that is newer or not ours, and leaves it untouched.
-    static func migrate(_ database: Database) throws {
+    static func migrate(_ database: Database, report: (StoragePreparation) -> Void) throws {
         try check(database)
         try database.transaction {
             // Read inside the transaction: another process may have migrated since.
             let version = try database.userVersion
             guard version < Self.version else { return }
+            if version > 0 { report(.upgrading(from: version, to: Self.version)) }
             if version < first {
                 if version > 0 { try RowsToChunks.setAside(database) }
                 try database.execute(String(decoding: PackageResources.sqlite_0003_sql, as: UTF8.self))

@@ -12,8 +12,9 @@ struct RoomDoubt: Equatable, Sendable {
 
     var isDoubtful: Bool { doubted != nil }
 
-    /// So many bytes could not be written.
+    /// So many bytes could not be written. 0 = it did not come to writing, which says nothing about room.
     mutating func failed(_ bytes: Int) {
+        guard bytes > 0 else { return }
         // A proof that fails tells nothing new of what requests need.
         if isDoubtful, bytes >= Self.proof { return }
         doubted = max(doubted ?? 0, min(bytes, Self.proof))

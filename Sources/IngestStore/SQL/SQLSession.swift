@@ -25,8 +25,8 @@ extension SQLSession {
 
 /// Makes sessions with one database.
 protocol SQLEngine: Sendable {
-    /// Creates what is not there and brings its tables up to date.
-    func prepare() throws(StorageFailure)
+    /// Creates what is not there and brings its tables up to date. What may take long is reported as it begins.
+    func prepare(report: @Sendable (StoragePreparation) -> Void) throws(StorageFailure)
     /// Whose calls are limited to `end`, as the making of it is.
     func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession
     /// Connections that write at the same time.
@@ -40,6 +40,8 @@ protocol SQLEngine: Sendable {
 }
 
 extension SQLEngine {
+    func prepare() throws(StorageFailure) { try prepare(report: { _ in }) }
+
     /// For whoever waits for nobody else's sake.
     func connect(toWrite: Bool) throws(StorageFailure) -> any SQLSession {
         try connect(toWrite: toWrite, until: .now + TimeLimits.background.end)

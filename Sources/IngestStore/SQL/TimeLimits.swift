@@ -5,11 +5,26 @@ struct TimeLimits: Sendable {
     /// No statement goes on after that. What is left after `begin` is enough for any of them, so that a queue that is long
     /// costs no connection that is sound.
     var end: Duration
+    /// A proof of room that failed answers for whoever asks for one so soon after it.
+    var proof = Duration.seconds(1)
 
     /// Somebody waits for the answer.
     static let request = Self(begin: .seconds(10), end: .seconds(15))
     /// Nobody does.
     static let background = Self(begin: .seconds(60), end: .seconds(90))
+}
+
+/// When a request that another transaction's lock is in the way of is tried again. How long it is, `TimeLimits` say.
+struct LockPauses: Sendable {
+    /// Nobody waited for the lock. Each is twice the one before.
+    var first = Duration.milliseconds(10)
+    private static let doublings = 5
+    /// The database waited for it already, in vain.
+    var afterWait = Duration.seconds(1)
+
+    func pause(after times: Int, waited: Bool) -> Duration {
+        waited ? afterWait : first * (1 << min(times, Self.doublings))
+    }
 }
 
 /// What a connection lets wait, and for how long.

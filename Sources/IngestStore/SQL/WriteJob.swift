@@ -25,8 +25,8 @@ struct WaitingJob: Sendable {
     let reads: [SQLCall]
     let fail: @Sendable (StorageFailure) -> Void
     var goesAlone: Bool
-    /// Since when, and how often, another transaction's lock was in its way.
-    var heldUp: (since: ContinuousClock.Instant, times: Int)?
+    /// How often another transaction's lock was in its way.
+    var heldUp = 0
     /// It is not tried again before.
     var notBefore: ContinuousClock.Instant?
     private let makesDevice: Bool

@@ -13,8 +13,7 @@ actor WriteQueue {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private var slot: SessionSlot
-    /// How long a request is tried again while others have locks that it needs.
-    private let patience: Duration
+    private let lockPauses: LockPauses
     private var rules: WaitingRules
     private var waiting: [WaitingJob] = []
     /// A task is on its way that commits a group.
@@ -25,13 +24,18 @@ actor WriteQueue {
     /// When something was last written durably; nil after a failure.
     private(set) var lastSuccess: ContinuousClock.Instant?
     var room = RoomDoubt()
+    /// A proof of room that failed: it writes much, and anybody may ask for one. Nil once something was written.
+    var failedProof: (at: ContinuousClock.Instant, failure: StorageFailure)?
+    let proofLasts: Duration
+    nonisolated let probes = SharedProbe()
     /// What the transaction that runs, or ran last, had to write.
     private var bytesOfGroup = 0
 
-    init(_ engine: any SQLEngine, patience: Duration = .seconds(10), limits: TimeLimits = .request) {
+    init(_ engine: any SQLEngine, lockPauses: LockPauses = LockPauses(), limits: TimeLimits = .request) {
         slot = SessionSlot(engine, toWrite: true)
-        self.patience = patience
+        self.lockPauses = lockPauses
         rules = WaitingRules(limits)
+        proofLasts = limits.proof
     }
 
     nonisolated func perform<Value: Sendable>(_ job: WriteJob<Value>) async throws(StorageFailure) -> Value {
@@ -65,7 +69,7 @@ actor WriteQueue {
     }
 
     /// Jobs that wait for the end of another transaction.
-    var held: Int { waiting.filter { $0.heldUp != nil }.count }
+    var held: Int { waiting.filter { $0.heldUp > 0 }.count }
 
     func close() {
         isClosed = true
@@ -132,6 +136,7 @@ actor WriteQueue {
             // A transaction that wrote nothing proves nothing.
             if bytesOfGroup > 0 {
                 lastSuccess = .now
+                failedProof = nil
                 room.wrote(bytesOfGroup)
             }
             for (job, outcome) in zip(group, outcomes) {
@@ -155,8 +160,8 @@ actor WriteQueue {
             guard !error.isContended else { return group.forEach { putBack($0, error) } }
             lastSuccess = nil
             rules.note(error, at: .now)
-            // Neither a defect nor another's transaction says anything about room.
-            if error.kind != .defect, !error.isTransient { room.failed(bytesOfGroup) }
+            // Neither a defect nor another's transaction says anything about room, nor does no answer.
+            if error.kind != .defect, !error.isTransient, !error.isLate { room.failed(bytesOfGroup) }
             for job in group { job.fail(error) }
             dropOverdue(at: .now)
         }
@@ -204,20 +209,19 @@ actor WriteQueue {
     /// A job that a lock is in the way of is tried again later, before those that came after it; meanwhile others go on.
     /// `failure`: it waited for that lock, with the connection, and won't with others any more.
     private func putBack(_ job: WaitingJob, _ failure: StorageFailure? = nil) {
-        let now = ContinuousClock.now
-        let heldUp = job.heldUp ?? (since: now, times: 0)
-        guard !isClosed, now - heldUp.since < patience else {
+        let next = ContinuousClock.now + lockPauses.pause(after: job.heldUp, waited: failure != nil)
+        // Whoever could not be begun by then need not wait for it.
+        guard !isClosed, rules.refusal(job.asked, at: next) == nil else {
             return job.fail(
                 failure ?? StorageFailure(.overloaded, "another transaction has the device"))
         }
-        let pause = failure == nil ? Duration.milliseconds(10 << min(heldUp.times, 5)) : .seconds(1)
         var job = job
-        job.heldUp = (heldUp.since, heldUp.times + 1)
-        job.notBefore = now + pause
+        job.heldUp += 1
+        job.notBefore = next
         if failure != nil { job.goesAlone = true }
         waiting.insert(job, at: 0)
         Task {
-            try? await Task.sleep(for: pause)
+            try? await Task.sleep(until: next, clock: .continuous)
             self.call()
         }
     }

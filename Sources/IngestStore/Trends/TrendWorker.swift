@@ -43,7 +43,10 @@ final class TrendWorker: Sendable {
     }
 
     /// `rest` may return early when its task is cancelled.
-    init(_ roller: TrendRoller, rest: @escaping @Sendable (Duration) async -> Void) {
+    init(
+        _ roller: TrendRoller, now: @escaping @Sendable () -> ContinuousClock.Instant,
+        rest: @escaping @Sendable (Duration) async -> Void
+    ) {
         // Any number of wakes while it works are one.
         let (stream, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -51,28 +54,27 @@ final class TrendWorker: Sendable {
         wakes = continuation
         self.waiting = waiting
         task = Task {
+            var pace = TrendPace()
             for await _ in stream {
                 repeat {
-                    await rest(Self.rest(waiting: waiting.withLock { $0.count }))
-                    await Self.burst(roller, waiting)
+                    await rest(pace.rest(waiting: waiting.withLock { $0.count }, at: now()))
+                    let begin = now()
+                    await Self.burst(roller, waiting, from: begin, now)
+                    pace.worked(from: begin, to: now())
                 } while !Task.isCancelled && waiting.withLock { $0.count } > 0
             }
         }
     }
 
-    private static func burst(_ roller: TrendRoller, _ waiting: Guarded<DeviceLine>) async {
-        let begin = ContinuousClock.now
+    private static func burst(
+        _ roller: TrendRoller, _ waiting: Guarded<DeviceLine>, from begin: ContinuousClock.Instant,
+        _ now: @Sendable () -> ContinuousClock.Instant
+    ) async {
         repeat {
             let devices = waiting.withLock { $0.take(together) }
             guard !devices.isEmpty else { return }
             await roller.roll(devices)
-        } while !Task.isCancelled && begin.duration(to: .now) < budget
-    }
-
-    /// Before a burst. While few devices wait it works a quarter of the time, when a thousand do half of it.
-    static func rest(waiting: Int) -> Duration {
-        let (longest, shortest, many) = (750, 250, 1000)
-        return .milliseconds(longest - (longest - shortest) * min(waiting, many) / many)
+        } while !Task.isCancelled && begin.duration(to: now()) < budget
     }
 
     /// Days of the device may have been touched.
@@ -86,5 +88,23 @@ final class TrendWorker: Sendable {
         wakes.finish()
         task.cancel()
         await task.value
+    }
+}
+
+/// How long the worker rests, so that it never works more than half of the time.
+struct TrendPace {
+    /// The last burst, which may have taken any time: its devices have as many days as they have, on disks of all kinds.
+    private var last: (end: ContinuousClock.Instant, took: Duration)?
+
+    mutating func worked(from begin: ContinuousClock.Instant, to end: ContinuousClock.Instant) {
+        last = (end, end - begin)
+    }
+
+    /// Before a burst that could begin now: as long as the last took since it ended, at least. After a short one it works a
+    /// quarter of the time while few devices wait, and half of it when a thousand do.
+    func rest(waiting: Int, at now: ContinuousClock.Instant) -> Duration {
+        let (longest, shortest, many) = (750, 250, 1000)
+        let usual = Duration.milliseconds(longest - (longest - shortest) * min(waiting, many) / many)
+        return last.map { max(usual, $0.took - (now - $0.end)) } ?? usual
     }
 }
