@@ -3,7 +3,7 @@ public struct HTTPLimits: Sendable, Equatable {
     /// A larger body is answered with 413; nothing of it is kept.
     public var bodyBytes: Int
     /// Bodies that are being received and answers that are being sent, of all connections together. Past it a
-    /// request is answered with 503.
+    /// request is answered with 503; past half of it one whose answer is long.
     public var bytesInHand: Int
     /// A longer path with its query is answered with 414.
     public var targetBytes: Int

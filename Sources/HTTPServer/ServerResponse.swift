@@ -3,6 +3,8 @@ public struct ServerResponse: Sendable, Equatable {
     public var status: Int
     public var headers: [HTTPField]
     public var body: [UInt8]
+    /// Let go of when the answer is sent, or is not needed any more.
+    public var hold: AnswerHold?
 
     public init(status: Int, headers: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status
@@ -27,7 +29,7 @@ public enum HTTPRefusal: Sendable, Equatable {
     case targetTooLong(limit: Int)
     /// 431: too many, or too long.
     case headersTooLarge
-    /// 503: other requests have all the memory that requests may have.
+    /// 503: other requests have all the memory that requests and answers may have.
     case overloaded
     /// 503: the server is stopping, or the handler did not answer before its deadline.
     case stopping

@@ -1,4 +1,5 @@
 import Foundation
+import Locking
 import Testing
 
 @testable import HTTPServer
@@ -53,6 +54,40 @@ private let hostileBytes: [String] = [
                 connection.write("\(line) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(headers)\r\n")
                 #expect(connection.read().hasPrefix("HTTP/1.1 \(status)"), "\(line.prefix(9)) \(status)")
             }
+        }
+    }
+
+    /// What is long leaves half of the room to others, until it is sent.
+    @Test func longAnswersHaveALimitTogether() async throws {
+        // More than the kernel takes of what nobody reads.
+        let long = 32 << 20
+        let held = Held()
+        try await RawServer.run(
+            limits: HTTPLimits(bodyBytes: 1000, bytesInHand: 3 * long),
+            handler: { request in
+                guard request.path == ["long"] else { return await RawServer.echo(request) }
+                var response = ServerResponse(
+                    status: 200, contentType: "text/plain", body: [UInt8](repeating: 120, count: long))
+                response.hold = held.hold()
+                return response
+            }
+        ) { port in
+            func ask(_ path: String) throws -> RawConnection {
+                let connection = try RawConnection(port: port)
+                connection.write("GET /\(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return connection
+            }
+            // Its reader takes the beginning only.
+            var first: RawConnection? = try ask("long")
+            #expect(first?.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200") == true)
+            let refused = try ask("long").read(until: "\r\n\r\n")
+            #expect(refused.hasPrefix("HTTP/1.1 503"))
+            #expect(try ask("short").read(until: ">").contains("<GET short ? 0>"))
+            #expect(held.count == 1)
+            first = nil
+            while held.count > 0 { usleep(2000) }
+            let next = try ask("long").read(until: "\r\n\r\n")
+            #expect(next.hasPrefix("HTTP/1.1 200"))
         }
     }
 
@@ -193,5 +228,16 @@ private let hostileBytes: [String] = [
             }
             #expect(written < 900)
         }
+    }
+}
+
+/// How much is held now.
+private final class Held: Sendable {
+    private let held = Guarded(0)
+    var count: Int { held.withLock { $0 } }
+
+    func hold() -> AnswerHold {
+        held.withLock { $0 += 1 }
+        return AnswerHold { [held] in held.withLock { $0 -= 1 } }
     }
 }
