@@ -27,6 +27,8 @@ public enum HTTPRefusal: Sendable, Equatable {
     case malformedHead(String)
     /// 414.
     case targetTooLong(limit: Int)
+    /// 400: none of this server's requests needs so many.
+    case tooManyParameters(limit: Int)
     /// 431: too many, or too long.
     case headersTooLarge
     /// 503: other requests have all the memory that requests and answers may have.
@@ -37,7 +39,7 @@ public enum HTTPRefusal: Sendable, Equatable {
     public var status: Int {
         switch self {
         case .bodyTooLarge: 413
-        case .malformedTarget, .malformedHead: 400
+        case .malformedTarget, .malformedHead, .tooManyParameters: 400
         case .targetTooLong: 414
         case .headersTooLarge: 431
         case .overloaded, .stopping: 503

@@ -67,6 +67,7 @@ enum Answer {
             case .malformedTarget: failure(.malformed("the path or the query is not valid"))
             case .malformedHead(let reason): failure(.malformed(reason))
             case .targetTooLong(let limit): failure(.malformed("path and query are over \(limit) bytes"))
+            case .tooManyParameters(let limit): failure(.malformed("there are over \(limit) parameters"))
             case .headersTooLarge: failure(.malformed("the headers are too many or too long"))
             case .overloaded:
                 failure(APIFailure(.serverError, "too many requests are in hand"), retryAfterSeconds: 1)

@@ -57,6 +57,36 @@ private let hostileBytes: [String] = [
         }
     }
 
+    /// Each costs the library memory of the connection: more than there is ended it without a word.
+    @Test func aQueryOfManyParametersIsAnswered() async throws {
+        try await RawServer.run { port in
+            for parameter in ["&", "a=b&", "a&"] {
+                for (count, status) in [
+                    (31, 200), (32, 400), (300, 400), (500, 400), (700, 400), (1000, 400), (4070, 400),
+                ] where count * parameter.utf8.count < 4090 {
+                    let connection = try RawConnection(port: port)
+                    let query = String(repeating: parameter, count: count)
+                    connection.write("GET /a?\(query) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    #expect(connection.read().hasPrefix("HTTP/1.1 \(status)"), "\(count) x \(parameter)")
+                }
+            }
+            // All that a head may be, and the connection's memory is enough for it.
+            let connection = try RawConnection(port: port)
+            let query = String(repeating: "abc=\(String(repeating: "d", count: 120))&", count: 31) + "e"
+            let headers = (0..<62).map { "A\($0): \(String(repeating: "b", count: 250))\r\n" }.joined()
+            connection.write("GET /?\(query) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(headers)\r\n")
+            #expect(connection.read().hasPrefix("HTTP/1.1 200"))
+            // One that ends before its headers are in harms nobody.
+            for _ in 0..<50 {
+                try RawConnection(port: port).write(
+                    "GET /a?\(String(repeating: "&", count: 500)) HTTP/1.1\r\n")
+            }
+            let after = try RawConnection(port: port)
+            after.write("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(after.read().contains("<GET a ? 0>"))
+        }
+    }
+
     /// What is long leaves half of the room to others, until it is sent.
     @Test func longAnswersHaveALimitTogether() async throws {
         // More than the kernel takes of what nobody reads.
