@@ -62,7 +62,7 @@ final class ServerCore: Sendable {
         _ exchange: Exchange, _ connection: OpaquePointer, refusal: ServerResponse?
     ) -> MHD_Result {
         exchange.refusal = refusal
-        let declared = exchange.request.header("content-length").first.flatMap { Int($0) } ?? 0
+        let declared = RequestHead.declaredBytes(exchange.request.headers)
         if declared > limits.bodyBytes, refusal == nil {
             exchange.refusal = refuse(.bodyTooLarge(limit: limits.bodyBytes))
         }

@@ -87,6 +87,15 @@ private let hostileBytes: [String] = [
         }
     }
 
+    @Test(arguments: ["9223372036854775807", "9223372036854775808", "18446744073709551614"])
+    func aLengthThatNobodyCanCountIsTooLarge(_ length: String) async throws {
+        try await RawServer.run { port in
+            let connection = try RawConnection(port: port)
+            connection.write("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n")
+            #expect(connection.read().hasPrefix("HTTP/1.1 413"))
+        }
+    }
+
     /// What is long leaves half of the room to others, until it is sent.
     @Test func longAnswersHaveALimitTogether() async throws {
         // More than the kernel takes of what nobody reads.
