@@ -4,6 +4,7 @@
 #include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,11 +21,40 @@ static inline size_t bandferry_mhd_keep_escaped(void *cls, struct MHD_Connection
     return strlen(text);
 }
 
+// What stands where a request's own context would, when its query has more parameters than any request needs: the address of
+// nothing.
+#define BANDFERRY_MHD_CROWDED_QUERY ((void *) (uintptr_t) 1)
+
+static inline bool bandferry_mhd_is_crowded_query(const void *context)
+{
+    return context == BANDFERRY_MHD_CROWDED_QUERY;
+}
+
+// The library makes a record of each parameter, in the memory of the connection, and where that ends it drops the connection
+// or leaves it without an answer. It calls this before, with the text that it will read the parameters from: an array of its
+// own that may be written to, whatever the type says.
+static inline void *bandferry_mhd_count_parameters(void *cls, const char *target, struct MHD_Connection *connection)
+{
+    (void) connection;
+    const char *query = strchr(target, '?');
+    if (query == NULL)
+        return NULL;
+    size_t parameters = 1;
+    for (const char *at = query; *at != 0; at++)
+        parameters += *at == '&';
+    if (parameters <= (size_t) (uintptr_t) cls)
+        return NULL;
+    ((char *) query)[1] = 0;
+    return BANDFERRY_MHD_CROWDED_QUERY;
+}
+
 struct bandferry_mhd_options {
     int listen_socket;
     size_t connection_memory;
     unsigned int connections;
     unsigned int idle_seconds;
+    // Of a query.
+    unsigned int parameters;
     // NULL = plain HTTP.
     struct bandferry_tls_slot *tls;
     const char *tls_priorities;
@@ -51,6 +81,7 @@ static inline struct MHD_Daemon *bandferry_mhd_start(const struct bandferry_mhd_
         MHD_OPTION_LISTEN_SOCKET, options->listen_socket,
         MHD_OPTION_NOTIFY_CONNECTION, options->notify, options->cls,
         MHD_OPTION_NOTIFY_COMPLETED, options->completed, options->cls,
+        MHD_OPTION_URI_LOG_CALLBACK, &bandferry_mhd_count_parameters, (void *) (uintptr_t) options->parameters,
         MHD_OPTION_UNESCAPE_CALLBACK, &bandferry_mhd_keep_escaped, NULL,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
         MHD_OPTION_CONNECTION_LIMIT, options->connections,

@@ -89,7 +89,7 @@ public enum ReplaceText {
             lines.append(
                 "\(printable(wearer.name)) wore it until \(times.moment(wearer.until)), says the server. Who wears it since is "
                     + "not known here. If it is the same person: bandferry assign \(report.device) "
-                    + "\(quoted(wearer.name)) --from \(time)")
+                    + "\(printable(quoted(wearer.name))) --from \(time)")
         }
         lines.append(lease(report, times: times))
         return lines

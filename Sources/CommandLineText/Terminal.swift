@@ -38,6 +38,12 @@ func printable(_ text: String) -> String {
             }))
 }
 
+/// The same of text that has lines.
+public func printableLines(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
+        .joined(separator: "\n")
+}
+
 /// Breaks at blanks so that no line is longer than `width`; longer words stand alone.
 func wrapped(_ text: String, width: Int, indent: String) -> String {
     var lines: [String] = []

@@ -44,7 +44,9 @@ struct ReplacePlan {
             if state.deviceID == name { return (state, device) }
             if let address, knownAddress(of: device) == address { return (state, device) }
         }
-        let known = devices.map(\.deviceID).sorted().prefix(20).joined(separator: ", ")
+        // What is no id is no band that could be taken over, and may be anything.
+        let known = devices.compactMap { DeviceID($0.deviceID)?.text }.sorted().prefix(20).joined(
+            separator: ", ")
         throw CommandFailure(
             .notFound,
             "the server knows no band '\(name)' of this account.\n"

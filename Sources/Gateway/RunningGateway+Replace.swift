@@ -164,7 +164,7 @@ extension RunningGateway {
             let record = try await asking { try await server.serverPerson(id) }
             let person = Person(
                 id: id, name: Self.name(record?.label, of: id, among: persons),
-                zones: (record?.zones ?? []).map {
+                zones: (record?.zones ?? []).filter { IngestAPI.isZoneName($0.zone) }.map {
                     ZoneStay(zone: $0.zone, from: Timestamp(milliseconds: $0.from.milliseconds))
                 })
             guard try await storing({ try await store.addPerson(person) }) else { continue }

@@ -11,9 +11,10 @@ func accessHandler(
 ) -> MHD_Result {
     guard let context, let connection, let size, let slot else { return bandferry_mhd_result(false) }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-    guard let known = slot.pointee else {
-        let exchange = newExchange(
-            connection, line: RequestLine(method: method, target: url, version: version), core: core)
+    let isCrowded = bandferry_mhd_is_crowded_query(slot.pointee)
+    guard let known = slot.pointee, !isCrowded else {
+        let line = RequestLine(method: method, target: url, version: version)
+        let exchange = newExchange(connection, line: line, isCrowded: isCrowded, core: core)
         slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         return core.begin(exchange, connection)
     }
@@ -39,6 +40,8 @@ func requestCompleted(
 ) {
     guard let context, let connection, let slot, let known = slot.pointee else { return }
     slot.pointee = nil
+    // It ended before its headers were in.
+    if bandferry_mhd_is_crowded_query(known) { return }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     core.end(Unmanaged<Exchange>.fromOpaque(known).takeRetainedValue(), connection)
 }
@@ -66,7 +69,10 @@ func connectionChanged(
         address: ClientAddress(bandferry_mhd_client_address(connection)))
 }
 
-private func newExchange(_ connection: OpaquePointer, line: RequestLine, core: ServerCore) -> Exchange {
+/// `isCrowded`: the parameters were too many, and are not there any more.
+private func newExchange(
+    _ connection: OpaquePointer, line: RequestLine, isCrowded: Bool, core: ServerCore
+) -> Exchange {
     let target = line.target.text
     let arguments = fields(of: connection, bandferry_mhd_each_argument)
     let headers = fields(of: connection, bandferry_mhd_each_header)
@@ -78,7 +84,8 @@ private func newExchange(_ connection: OpaquePointer, line: RequestLine, core: S
     var request = ServerRequest(
         method: line.method.text, path: [], headers: head.headers,
         client: ClientAddress(bandferry_mhd_client_address(connection)))
-    if let fault = head.fault(core.limits) {
+    let fault = isCrowded ? .tooManyParameters(limit: core.limits.parameters) : head.fault(core.limits)
+    if let fault {
         return Exchange(request: request, refusal: core.refuse(fault), isUnframed: true)
     }
     let query = arguments.map { argument -> HTTPField? in

@@ -39,6 +39,8 @@ final class Exchange: @unchecked Sendable {
     private(set) var received = 0
     /// Bytes that count against the limit of all requests together.
     var charged = 0
+    /// Of the answer that is being sent.
+    var hold: AnswerHold?
 
     init(request: ServerRequest, refusal: ServerResponse?, isUnframed: Bool = false) {
         self.request = request

@@ -46,6 +46,7 @@ public final class HTTPServer: Sendable {
             var options = bandferry_mhd_options(
                 listen_socket: socket.descriptor, connection_memory: limits.connectionMemoryBytes,
                 connections: UInt32(limits.connections), idle_seconds: UInt32(limits.idleSeconds),
+                parameters: UInt32(limits.parameters),
                 tls: core.tls?.slot, tls_priorities: priorities, accept: acceptPolicy,
                 notify: connectionChanged, handler: accessHandler, completed: requestCompleted,
                 cls: context.toOpaque())

@@ -65,6 +65,16 @@ struct RequestHead {
         return nil
     }
 
+    /// The bytes that its `Content-Length` announces; 0 when it has none, `.max` when they are more than can be counted.
+    static func declaredBytes(_ headers: [HTTPField]) -> Int {
+        guard let text = headers.first(where: { $0.name.lowercased() == "content-length" })?.value else {
+            return 0
+        }
+        if let bytes = Int(text) { return max(0, bytes) }
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return isNumber ? .max : 0
+    }
+
     /// The path of a target in absolute form, `http://host/path`, which a server must accept too (RFC 9112,
     /// 3.2.2); any other target as it is.
     static func path(_ target: String) -> Substring {

@@ -62,7 +62,7 @@ final class ServerCore: Sendable {
         _ exchange: Exchange, _ connection: OpaquePointer, refusal: ServerResponse?
     ) -> MHD_Result {
         exchange.refusal = refusal
-        let declared = exchange.request.header("content-length").first.flatMap { Int($0) } ?? 0
+        let declared = RequestHead.declaredBytes(exchange.request.headers)
         if declared > limits.bodyBytes, refusal == nil {
             exchange.refusal = refuse(.bodyTooLarge(limit: limits.bodyBytes))
         }
@@ -120,17 +120,25 @@ final class ServerCore: Sendable {
         send(response, exchange, on: connection, close: requests.isStopping || exchange.isLast)
     }
 
+    /// Bytes.
+    private static let shortAnswer = 64 * 1024
+
     private func send(
         _ response: ServerResponse, _ exchange: Exchange, on connection: OpaquePointer, close: Bool
     ) -> MHD_Result {
+        // What was read is gone; what is sent takes its place. Long answers leave half of the room for bodies and for what is
+        // short, which always finds some.
+        requests.discharge(exchange)
+        let room = response.body.count > Self.shortAnswer ? limits.bytesInHand / 2 : .max
+        guard requests.charge(response.body.count, to: exchange, limit: room) else {
+            return send(refuse(.overloaded), exchange, on: connection, close: close)
+        }
+        exchange.hold = response.hold
         let made = response.body.withUnsafeBytes { bandferry_mhd_response($0.count, $0.baseAddress) }
         guard let made else { return bandferry_mhd_result(false) }
         defer { MHD_destroy_response(made) }
         for field in response.headers { MHD_add_response_header(made, field.name, field.value) }
         if close { MHD_add_response_header(made, "Connection", "close") }
-        // What was read is gone; what is sent takes its place.
-        requests.discharge(exchange)
-        _ = requests.charge(response.body.count, to: exchange, limit: .max)
         watch.enter(.answer, connection)
         return MHD_queue_response(connection, UInt32(response.status), made)
     }

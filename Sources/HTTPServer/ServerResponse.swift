@@ -3,6 +3,8 @@ public struct ServerResponse: Sendable, Equatable {
     public var status: Int
     public var headers: [HTTPField]
     public var body: [UInt8]
+    /// Let go of when the answer is sent, or is not needed any more.
+    public var hold: AnswerHold?
 
     public init(status: Int, headers: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status
@@ -25,9 +27,11 @@ public enum HTTPRefusal: Sendable, Equatable {
     case malformedHead(String)
     /// 414.
     case targetTooLong(limit: Int)
+    /// 400: none of this server's requests needs so many.
+    case tooManyParameters(limit: Int)
     /// 431: too many, or too long.
     case headersTooLarge
-    /// 503: other requests have all the memory that requests may have.
+    /// 503: other requests have all the memory that requests and answers may have.
     case overloaded
     /// 503: the server is stopping, or the handler did not answer before its deadline.
     case stopping
@@ -35,7 +39,7 @@ public enum HTTPRefusal: Sendable, Equatable {
     public var status: Int {
         switch self {
         case .bodyTooLarge: 413
-        case .malformedTarget, .malformedHead: 400
+        case .malformedTarget, .malformedHead, .tooManyParameters: 400
         case .targetTooLong: 414
         case .headersTooLarge: 431
         case .overloaded, .stopping: 503

@@ -9,6 +9,26 @@ public enum APIJSON {
         return Array(try encoder.encode(value))
     }
 
+    /// `{ NAME: [ … ] }`, with no more in hand than the bytes and one element. `batch_too_large` past `limit` bytes.
+    public static func encodeList(
+        _ name: String, _ elements: [some Encodable], limit: Int
+    ) throws(APIFailure) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var bytes = Array("{\"\(name)\":[".utf8)
+        for (index, element) in elements.enumerated() {
+            guard let encoded = try? encoder.encode(element) else {
+                throw APIFailure(.serverError, "the answer could not be written")
+            }
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += encoded
+            guard bytes.count < limit - 1 else {
+                throw .batchTooLarge("there is more than fits into an answer")
+            }
+        }
+        return bytes + Array("]}".utf8)
+    }
+
     /// Unknown fields are ignored. The failure names the field, never its value.
     public static func decode<Value: Decodable>(
         _: Value.Type = Value.self, from bytes: [UInt8]

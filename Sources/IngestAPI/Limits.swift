@@ -6,6 +6,14 @@ public enum IngestAPI {
     public static let maxSamplesPerPage = 1000
     /// Of one PUT. The API names no bound; gateways send 500.
     public static let maxGapsPerRequest = 2000
+    /// The API names no bound. A gap an hour for two years; all of them fit into what a gateway reads of an answer.
+    public static let maxGapsPerDevice = 20_000
+    /// The API names no bound. A ring is new when a band is formatted: daily, for eleven years.
+    public static let maxRingsPerDevice = 4096
+    /// Of an answer that lists all that an account or a device has.
+    public static let maxListBytes = 32 << 20
+    /// Devices and their rings, or persons and their devices, in one answer: about as many as fit into it.
+    public static let maxListEntries = 150_000
     public static let jsonContentType = "application/json"
 
     /// `[A-Za-z0-9_.-]{1,64}`.

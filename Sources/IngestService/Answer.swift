@@ -12,7 +12,12 @@ enum Answer {
         guard let body = try? APIJSON.encode(value) else {
             return failure(APIFailure(.serverError, "the answer could not be written"))
         }
-        return ServerResponse(
+        return json(body, status: status)
+    }
+
+    /// Of what is JSON already.
+    static func json(_ body: [UInt8], status: Int = 200) -> ServerResponse {
+        ServerResponse(
             status: status, headers: [HTTPField("Content-Type", IngestAPI.jsonContentType)] + common,
             body: body)
     }
@@ -39,6 +44,8 @@ enum Answer {
             return self.failure(APIFailure(.serverError, "too many requests wait"), retryAfterSeconds: 1)
         case .unavailable:
             return self.failure(APIFailure(.serverError, "nothing can be stored now"), retryAfterSeconds: 10)
+        // Without a time: whoever sends it waits by rules of its own, and longer each time, as it won't soon be otherwise.
+        case .full: return self.failure(APIFailure(.serverError, failure.message))
         case .damaged, .incompatible:
             return self.failure(APIFailure(.serverError, "the storage needs repair"), retryAfterSeconds: 60)
         case .defect:
@@ -48,6 +55,10 @@ enum Answer {
         }
     }
 
+    /// An answer that there is no room for now.
+    static let overload = failure(
+        APIFailure(.serverError, "the account's other answers come first"), retryAfterSeconds: 2)
+
     /// A request that is no request of this API, or that there is no room for.
     static func refusal(_ refusal: HTTPRefusal) -> ServerResponse {
         var response: ServerResponse =
@@ -56,6 +67,7 @@ enum Answer {
             case .malformedTarget: failure(.malformed("the path or the query is not valid"))
             case .malformedHead(let reason): failure(.malformed(reason))
             case .targetTooLong(let limit): failure(.malformed("path and query are over \(limit) bytes"))
+            case .tooManyParameters(let limit): failure(.malformed("there are over \(limit) parameters"))
             case .headersTooLarge: failure(.malformed("the headers are too many or too long"))
             case .overloaded:
                 failure(APIFailure(.serverError, "too many requests are in hand"), retryAfterSeconds: 1)

@@ -20,7 +20,7 @@ public struct ExitFailure: Error, Equatable, Sendable {
             ExitFailure(status: 65, "the store is damaged; restore it from a copy: \(failure.message)")
         case .incompatible:
             ExitFailure(status: 65, failure.message)
-        case .unavailable, .overloaded, .defect:
+        case .unavailable, .overloaded, .full, .defect:
             ExitFailure(status: 74, "the store can't be used: \(failure.message)")
         }
     }

@@ -14,6 +14,7 @@ public final class IngestService: Sendable {
     private let failures = Guarded(FailureSummary())
     private let zones: ZoneDatabase
     private let dashboard: StaticFiles
+    private let longAnswers = LongAnswers()
     private let report: @Sendable (ServiceEvent) -> Void
     let metrics = Metrics()
     /// The look at a storage that was thought to fail, which a write brings about: one at a time, beside requests.
@@ -140,6 +141,10 @@ public final class IngestService: Sendable {
             response = answer
         } catch let failure as AuthenticationFailure {
             response = self.answer(failure)
+        } catch is LongAnswers.Overload {
+            response = Answer.overload
+        } catch let failure as StorageFailure where failure.kind == .full {
+            response = Answer.failure(failure)
         } catch let failure as StorageFailure {
             note(failure)
             response = Answer.failure(failure)
@@ -218,22 +223,31 @@ public final class IngestService: Sendable {
         case .storeBatch:
             return try await storeBatch(request, account: account)
         case .devices:
-            return Answer.json(DeviceList(devices: try await storage.devices(account: account)))
+            return try await longAnswers.list("devices", account: account) {
+                try await fitting { try await storage.devices(account: account) }
+            }
         case .device(let device):
-            return Answer.json(try known(await storage.device(device, account: account)))
+            let state = try known(await storage.device(device, account: account))
+            return try await longAnswers.page(state, rows: state.rings.count, account: account)
         case .ranges(let device):
             guard try request.single("by") ?? "day" == "day" else {
                 throw APIFailure.malformed("by is not day")
             }
-            return Answer.json(
-                RangeList(ranges: try known(await storage.ranges(device: device, account: account))))
+            return try await longAnswers.list("ranges", account: account) {
+                try known(await storage.ranges(device: device, account: account))
+            }
         case .gaps(let device):
-            return Answer.json(GapList(gaps: try known(await storage.gaps(device: device, account: account))))
+            return try await longAnswers.list("gaps", account: account) {
+                try known(await storage.gaps(device: device, account: account))
+            }
         case .putGaps(let device):
             let list = try APIJSON.decode(GapList.self, from: request.decodedBody())
             if let fault = list.fault { throw fault }
-            return Answer.json(
-                GapList(gaps: try await storage.putGaps(list.gaps, device: device, account: account)))
+            let stored = try await fitting {
+                try await storage.putGaps(list.gaps, device: device, account: account)
+            }
+            return try await longAnswers.page(
+                GapList(gaps: stored), rows: stored.count, account: account)
         case .putStatus(let device):
             let report = try APIJSON.decode(DeviceReport.self, from: request.decodedBody())
             if let fault = report.fault { throw fault }
@@ -253,7 +267,9 @@ public final class IngestService: Sendable {
             return Answer.json(
                 try known(await storage.releaseLease(gateway: gateway, device: device, account: account)))
         case .persons:
-            return Answer.json(PersonList(persons: try await storage.persons(account: account)))
+            return try await longAnswers.list("persons", account: account) {
+                try await fitting { try await storage.persons(account: account) }
+            }
         case .person(let person):
             guard let record = try await storage.person(person, account: account) else {
                 throw APIFailure(.notFound, "nothing was put for this person")
@@ -265,10 +281,22 @@ public final class IngestService: Sendable {
             try await storage.putPerson(record, person: person, account: account)
             return Answer.json(record)
         case .samples:
-            return Answer.json(try known(await storage.samples(request.sampleQuery(), account: account)))
+            let page = try known(await storage.samples(request.sampleQuery(), account: account))
+            return try await longAnswers.page(page, rows: page.samples.count, account: account)
         case .aggregates:
             let query = try request.aggregateQuery(zones: zones)
-            return Answer.json(try known(await storage.aggregates(query, account: account)))
+            let answer = try known(await storage.aggregates(query, account: account))
+            return try await longAnswers.page(answer, rows: answer.buckets.count, account: account)
+        }
+    }
+
+    /// What a device or an answer has no room for is refused with 413: whoever asks goes on with the rest. A batch is not:
+    /// gateways set aside what is too large.
+    private func fitting<Value>(_ ask: () async throws -> Value) async throws -> Value {
+        do {
+            return try await ask()
+        } catch let failure as StorageFailure where failure.kind == .full {
+            throw APIFailure.batchTooLarge(failure.message)
         }
     }
 

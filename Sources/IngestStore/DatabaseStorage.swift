@@ -11,6 +11,8 @@ public final class DatabaseStorage: IngestStorage {
     /// Every request begins with its token: nothing else may keep these waiting.
     let tokens: ReadPool
     let states: ReadPool
+    /// All that a device or an account has: they may be long.
+    private let lists: ReadPool
     private let pages: ReadPool
     private let trends: ReadPool
     private let rolls: ReadPool
@@ -55,6 +57,7 @@ public final class DatabaseStorage: IngestStorage {
         // Small questions, most of them answered from memory before they come here.
         tokens = ReadPool(engine, label: "ingest-tokens", count: 1, limits: limits)
         states = ReadPool(engine, label: "ingest-states", limits: limits)
+        lists = ReadPool(engine, label: "ingest-lists", count: 1, limits: limits)
         pages = ReadPool(engine, label: "ingest-pages", limits: limits)
         trends = ReadPool(engine, label: "ingest-trends", limits: limits)
         rolls = ReadPool(engine, label: "ingest-rolls", limits: .background)
@@ -67,7 +70,7 @@ public final class DatabaseStorage: IngestStorage {
     public func close() async {
         await housekeeping?.close()
         await worker?.close()
-        for reader in [tokens, states, pages, trends, rolls] { await reader.close() }
+        for reader in [tokens, states, lists, pages, trends, rolls] { await reader.close() }
         await writers.close()
     }
 
@@ -120,7 +123,7 @@ public final class DatabaseStorage: IngestStorage {
     // MARK: reading
 
     public func devices(account: String) async throws(StorageFailure) -> [DeviceState] {
-        try await states.perform { session throws(StorageFailure) in
+        try await lists.perform { session throws(StorageFailure) in
             try DeviceReads(session: session).states(account: account)
         }
     }
@@ -132,13 +135,13 @@ public final class DatabaseStorage: IngestStorage {
     }
 
     public func ranges(device: String, account: String) async throws(StorageFailure) -> [DayRange]? {
-        try await pages.perform { session throws(StorageFailure) in
+        try await lists.perform { session throws(StorageFailure) in
             try DeviceReads(session: session).ranges(DeviceKey(account: account, name: device))
         }
     }
 
     public func gaps(device: String, account: String) async throws(StorageFailure) -> [APIGap]? {
-        try await states.perform { session throws(StorageFailure) in
+        try await lists.perform { session throws(StorageFailure) in
             let key = DeviceKey(account: account, name: device)
             guard try DeviceRow.read(key, in: session) != nil else { return nil }
             return try GapRows.all(key, in: session)
@@ -146,7 +149,7 @@ public final class DatabaseStorage: IngestStorage {
     }
 
     public func persons(account: String) async throws(StorageFailure) -> [PersonEntry] {
-        try await states.perform { session throws(StorageFailure) in
+        try await lists.perform { session throws(StorageFailure) in
             try PersonReads(session: session).list(account: account)
         }
     }

@@ -4,15 +4,18 @@ import IngestAPI
 ///
 /// All names are scoped to the account. Nil or `.unknownDevice` = the account has no such device.
 public protocol IngestStorage: Sendable {
-    /// Takes a batch; makes the device and the ring known.
+    /// Takes a batch; makes the device and the ring known. `.full`, and nothing is changed, when the ring would be one more
+    /// than `IngestAPI.maxRingsPerDevice`.
     func store(_ batch: ReceivedBatch, account: String) async throws(StorageFailure) -> BatchAnswer
 
+    /// `.full` when they and their rings are more than `IngestAPI.maxListEntries`.
     func devices(account: String) async throws(StorageFailure) -> [DeviceState]
     func device(_ device: String, account: String) async throws(StorageFailure) -> DeviceState?
     func ranges(device: String, account: String) async throws(StorageFailure) -> [DayRange]?
 
     /// Replaces the gaps with the same ring and first seq, adds the others; makes the device known.
-    /// Returns the gaps named, as they are stored now.
+    /// Returns the gaps named, as they are stored now. `.full`, and nothing is changed, when the device would have more
+    /// gaps than `IngestAPI.maxGapsPerDevice` or more rings than `maxRingsPerDevice`.
     func putGaps(_ gaps: [APIGap], device: String, account: String) async throws(StorageFailure) -> [APIGap]
     func gaps(device: String, account: String) async throws(StorageFailure) -> [APIGap]?
 
@@ -28,7 +31,8 @@ public protocol IngestStorage: Sendable {
         gateway: String, device: String, account: String
     ) async throws(StorageFailure) -> LeaseAnswer?
 
-    /// All persons of the account, in the order of their ids.
+    /// All persons of the account, in the order of their ids. `.full` when they, or their devices, are more than
+    /// `IngestAPI.maxListEntries`.
     func persons(account: String) async throws(StorageFailure) -> [PersonEntry]
     func person(_ person: String, account: String) async throws(StorageFailure) -> PersonRecord?
     func putPerson(_ record: PersonRecord, person: String, account: String) async throws(StorageFailure)
@@ -65,6 +69,8 @@ public struct StorageFailure: Error, Equatable, Sendable, CustomStringConvertibl
         case overloaded
         /// The files belong to a newer version, or to another program.
         case incompatible
+        /// A device would have more gaps or rings than one may have, or a list more than fits into an answer.
+        case full
         /// A defect of this program.
         case defect
     }
@@ -84,6 +90,13 @@ public struct StorageFailure: Error, Equatable, Sendable, CustomStringConvertibl
         self.kind = kind
         self.message = message
     }
+
+    /// `what`: gaps or rings.
+    static func full(_ what: String) -> Self {
+        Self(.full, "the device has as many \(what) as one may have")
+    }
+
+    static let longList = Self(.full, "there is more than fits into an answer")
 
     public var description: String { "\(kind.rawValue): \(message)" }
 }

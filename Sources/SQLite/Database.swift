@@ -47,6 +47,11 @@ public final class Database {
         }
         self.path = path
         connection = try Connection(path: path, target: target, flags: flags, vfs: vfs)
+        limitWaiting(to: busyTimeout)
+    }
+
+    /// Bounds every wait for a lock from now on.
+    public func limitWaiting(to busyTimeout: Duration) {
         let parts = busyTimeout.components
         sqlite3_busy_timeout(
             connection.handle,

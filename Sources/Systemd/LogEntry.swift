@@ -34,14 +34,19 @@ public struct LogEntry: Sendable {
         return value.description
     }
 
-    /// What a peer or a file put into a field can't forge a second line.
+    /// What a peer or a file put into a field can't forge a second line, nor turn around how the line reads.
     private static func oneLine(_ text: String) -> String {
-        let controls = text.unicodeScalars.contains(where: isControl)
+        let controls = text.unicodeScalars.contains(where: steers)
         guard controls else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { steers($0) ? " " : $0 }))
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value)
+    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case ..<0x20, 0x7f..<0xa0: true
+        // Ends of lines and paragraphs, and what sets the direction of text (Unicode, UAX #9).
+        case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+        default: false
+        }
     }
 }

@@ -15,7 +15,7 @@ extension StatusTable {
         if case .answered(let answer) = outcome {
             if answer.status == APIErrorCode.leaseHeld.status,
                 let body = try? APIJSON.decode(LeaseHeldBody.self, from: answer.body),
-                body.error.code == APIErrorCode.leaseHeld.rawValue
+                body.error.code == APIErrorCode.leaseHeld.rawValue, IngestAPI.isOpaqueID(body.holder)
             {
                 return (.taken, .held(holder: body.holder, until: body.expiresAt))
             }
@@ -28,7 +28,10 @@ extension StatusTable {
             }
         }
         return decideReading(outcome, wallTime: wallTime) {
-            (try? APIJSON.decode(LeaseAnswer.self, from: $0)).map { .granted($0) }
+            guard let answer = try? APIJSON.decode(LeaseAnswer.self, from: $0),
+                answer.holder.map({ IngestAPI.isOpaqueID($0) }) ?? true
+            else { return nil }
+            return .granted(answer)
         }
     }
 

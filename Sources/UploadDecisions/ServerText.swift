@@ -17,7 +17,7 @@ enum ServerText {
         var message = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(messageLimit) {
             switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: message.append(" ")
+            case .control, .format, .lineSeparator, .paragraphSeparator: message.append(" ")
             default: message.append(scalar)
             }
         }

@@ -33,7 +33,8 @@ struct Output {
     }
 
     static func complain(_ text: String) {
-        _ = write(Array("bandferry: \(text)\n".utf8), to: STDERR_FILENO)
+        // It may name what a band, a server or a file says.
+        _ = write(Array("bandferry: \(printableLines(text))\n".utf8), to: STDERR_FILENO)
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

@@ -32,6 +32,13 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
     return status
 }
 
+@Suite struct PrintableTests {
+    @Test func whatSteersATerminalIsNotShown() {
+        let text = "no band 'a\u{1b}[2J\u{9b}1m\u{202e}b'.\nKnown: c\rd\u{7}.\n"
+        #expect(printableLines(text) == "no band 'a?[2J?1m?b'.\nKnown: c?d?.\n")
+    }
+}
+
 @Suite struct StatusTextTests {
     private let wide = Terminal(width: 140)
 

@@ -76,6 +76,14 @@ import Testing
         ) { try steps(["blue"], server: []) }
     }
 
+    /// A server may call a device what it likes, and a person reads the answer on a terminal.
+    @Test func whatIsNoDeviceIDIsNotNamed() {
+        #expect(
+            throws: CommandFailure(
+                .notFound, "the server knows no band 'green' of this account.\nKnown: blue.")
+        ) { try steps(["green"], server: ["band_\u{1b}[2J\u{1b}]0;owned\u{7}EVIL", "blue", ""]) }
+    }
+
     @Test func anUnknownNameIsAnsweredWithTwentyNamesAtMost() throws {
         let server = (10..<40).map { "b\($0)" }
         do {

@@ -135,6 +135,18 @@ import Testing
         #expect(RequestHead(targetBytes: 1, headers: many).fault(HTTPLimits())?.status == 431)
     }
 
+    @Test(
+        arguments: [
+            ([], 0), ([("Content-Length", "17")], 17), ([("content-length", "0")], 0),
+            ([("Content-Length", "9223372036854775807")], Int.max),
+            ([("Content-Length", "9223372036854775808")], Int.max),
+            ([("Content-Length", "99999999999999999999999")], Int.max), ([("Content-Length", "")], 0),
+            ([("Content-Length", "-1")], 0), ([("Transfer-Encoding", "chunked")], 0),
+        ] as [([(String, String)], Int)])
+    func whatALengthAnnounces(_ fields: [(String, String)], _ bytes: Int) {
+        #expect(RequestHead.declaredBytes(fields.map { HTTPField($0.0, $0.1) }) == bytes)
+    }
+
     @Test(arguments: [
         ("/a/b", "/a/b"), ("http://host/a", "/a"), ("HTTPS://host:1/a/b", "/a/b"), ("http://host", "/"),
         ("httpx://host/a", "httpx://host/a"), ("*", "*"), ("", ""),

@@ -188,6 +188,74 @@ import Testing
         }
     }
 
+    /// One that would be too many is refused, and what is there can still be changed.
+    @Test func gapsOfADeviceAreBounded() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            func gaps(_ seqs: some Sequence<Int>, _ cause: APIGapCause = .overwritten) -> [APIGap] {
+                seqs.map { APIGap(ring: "b5e5d00d", firstSeq: UInt32($0), lastSeq: nil, cause: cause) }
+            }
+            func put(_ gaps: [APIGap]) async throws -> Reply {
+                try await client.send(.put, "/v1/devices/d/gaps", APIJSON.encode(GapList(gaps: gaps)))
+            }
+            let full = IngestAPI.maxGapsPerDevice
+            for first in stride(from: 1, to: full, by: 2000) {
+                _ = try await server.storage.putGaps(
+                    gaps(first..<min(first + 2000, full)), device: "d", account: "a")
+            }
+            #expect(try await put(gaps([full, full + 1])).code == "batch_too_large")
+            #expect(try await put(gaps([full])).status == 200)
+            #expect(try await put(gaps([1, full + 1])).status == 413)
+            #expect(try await put(gaps([1, 2], .unreadable)).status == 200)
+            let read = try await client.get("/v1/devices/d/gaps")
+            #expect(try read.read(GapList.self).gaps.count == full)
+            // As much as a gateway reads.
+            #expect(read.body.count < 4 << 20)
+            #expect(
+                try await client.send(.put, "/v1/devices/e/gaps", APIJSON.encode(GapList(gaps: gaps([1]))))
+                    .status == 200)
+            #expect(server.events.all.isEmpty)
+        }
+    }
+
+    /// A batch is told to come later, not that it is too large: a gateway would set its samples aside.
+    @Test func ringsOfADeviceAreBounded() async throws {
+        try await TestServer.run { server in
+            let client = server.client()
+            let full = IngestAPI.maxRingsPerDevice
+            func ring(_ number: Int) -> String { String(format: "%08x", number) }
+            func put(_ rings: [Int]) async throws -> Int {
+                let gaps = rings.map {
+                    APIGap(ring: ring($0), firstSeq: 1, lastSeq: 2, cause: .reformatted)
+                }
+                return try await client.send(
+                    .put, "/v1/devices/d/gaps", APIJSON.encode(GapList(gaps: gaps))
+                ).status
+            }
+            for first in stride(from: 1, to: full, by: 2000) {
+                #expect(try await put(Array(first..<min(first + 2000, full))) == 200)
+            }
+            #expect(try await put([full, full + 1]) == 413)
+            #expect(try await client.post(batch([sample(1)], device: "d", ring: ring(full))).status == 200)
+            let later = try await client.post(batch([sample(1)], device: "d", ring: ring(full + 1)))
+            #expect(later.status == 503)
+            #expect(later.code == "server_error")
+            #expect(later.header("Retry-After") == nil)
+            #expect(try await put([full + 1]) == 413)
+            #expect(try await put([1, full]) == 200)
+            #expect(try await client.post(batch([sample(2)], device: "d", ring: ring(1))).status == 200)
+            let state = try await client.get("/v1/devices/d")
+            #expect(try state.read(DeviceState.self).rings.count == full)
+            // As much as a gateway reads.
+            #expect(state.body.count < 1 << 20)
+            #expect(
+                try await client.get("/v1/devices").read(DeviceList.self).devices.map(\.rings.count) == [full]
+            )
+            // The storage works.
+            #expect(server.events.all.isEmpty)
+        }
+    }
+
     @Test func gapsAreIdempotentByRingAndFirstSeq() async throws {
         try await TestServer.run { server in
             let client = server.client()

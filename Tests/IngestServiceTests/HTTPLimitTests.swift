@@ -1,4 +1,5 @@
 import Foundation
+import Locking
 import Testing
 
 @testable import HTTPServer
@@ -53,6 +54,79 @@ private let hostileBytes: [String] = [
                 connection.write("\(line) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(headers)\r\n")
                 #expect(connection.read().hasPrefix("HTTP/1.1 \(status)"), "\(line.prefix(9)) \(status)")
             }
+        }
+    }
+
+    /// Each costs the library memory of the connection: more than there is ended it without a word.
+    @Test func aQueryOfManyParametersIsAnswered() async throws {
+        try await RawServer.run { port in
+            for parameter in ["&", "a=b&", "a&"] {
+                for (count, status) in [
+                    (31, 200), (32, 400), (300, 400), (500, 400), (700, 400), (1000, 400), (4070, 400),
+                ] where count * parameter.utf8.count < 4090 {
+                    let connection = try RawConnection(port: port)
+                    let query = String(repeating: parameter, count: count)
+                    connection.write("GET /a?\(query) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    #expect(connection.read().hasPrefix("HTTP/1.1 \(status)"), "\(count) x \(parameter)")
+                }
+            }
+            // All that a head may be, and the connection's memory is enough for it.
+            let connection = try RawConnection(port: port)
+            let query = String(repeating: "abc=\(String(repeating: "d", count: 120))&", count: 31) + "e"
+            let headers = (0..<62).map { "A\($0): \(String(repeating: "b", count: 250))\r\n" }.joined()
+            connection.write("GET /?\(query) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(headers)\r\n")
+            #expect(connection.read().hasPrefix("HTTP/1.1 200"))
+            // One that ends before its headers are in harms nobody.
+            for _ in 0..<50 {
+                try RawConnection(port: port).write(
+                    "GET /a?\(String(repeating: "&", count: 500)) HTTP/1.1\r\n")
+            }
+            let after = try RawConnection(port: port)
+            after.write("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(after.read().contains("<GET a ? 0>"))
+        }
+    }
+
+    @Test(arguments: ["9223372036854775807", "9223372036854775808", "18446744073709551614"])
+    func aLengthThatNobodyCanCountIsTooLarge(_ length: String) async throws {
+        try await RawServer.run { port in
+            let connection = try RawConnection(port: port)
+            connection.write("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n")
+            #expect(connection.read().hasPrefix("HTTP/1.1 413"))
+        }
+    }
+
+    /// What is long leaves half of the room to others, until it is sent.
+    @Test func longAnswersHaveALimitTogether() async throws {
+        // More than the kernel takes of what nobody reads.
+        let long = 32 << 20
+        let held = Held()
+        try await RawServer.run(
+            limits: HTTPLimits(bodyBytes: 1000, bytesInHand: 3 * long),
+            handler: { request in
+                guard request.path == ["long"] else { return await RawServer.echo(request) }
+                var response = ServerResponse(
+                    status: 200, contentType: "text/plain", body: [UInt8](repeating: 120, count: long))
+                response.hold = held.hold()
+                return response
+            }
+        ) { port in
+            func ask(_ path: String) throws -> RawConnection {
+                let connection = try RawConnection(port: port)
+                connection.write("GET /\(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return connection
+            }
+            // Its reader takes the beginning only.
+            var first: RawConnection? = try ask("long")
+            #expect(first?.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200") == true)
+            let refused = try ask("long").read(until: "\r\n\r\n")
+            #expect(refused.hasPrefix("HTTP/1.1 503"))
+            #expect(try ask("short").read(until: ">").contains("<GET short ? 0>"))
+            #expect(held.count == 1)
+            first = nil
+            while held.count > 0 { usleep(2000) }
+            let next = try ask("long").read(until: "\r\n\r\n")
+            #expect(next.hasPrefix("HTTP/1.1 200"))
         }
     }
 
@@ -193,5 +267,16 @@ private let hostileBytes: [String] = [
             }
             #expect(written < 900)
         }
+    }
+}
+
+/// How much is held now.
+private final class Held: Sendable {
+    private let held = Guarded(0)
+    var count: Int { held.withLock { $0 } }
+
+    func hold() -> AnswerHold {
+        held.withLock { $0 += 1 }
+        return AnswerHold { [held] in held.withLock { $0 -= 1 } }
     }
 }

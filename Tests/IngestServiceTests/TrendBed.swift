@@ -69,7 +69,7 @@ extension TestServer {
         try await storage.states.perform { session throws(StorageFailure) in
             var devices: [DeviceKey] = []
             for account in ["a", "b"] {
-                for row in try session.rows(SQLCall(AccountStatement.devices, .text(account))) {
+                for row in try session.rows(SQLCall(AccountStatement.devices, .text(account), .int(1000))) {
                     devices.append(DeviceKey(account: account, name: try row.text(0)))
                 }
             }

@@ -40,6 +40,8 @@ public final class TestPostgreSQL: Sendable {
             "fsync": fsync ? "on" : "off", "listen_addresses": onLoopback ? "127.0.0.1" : "",
             "unix_socket_directories": directory, "shared_buffers": "32MB", "logging_collector": "off",
             "log_min_messages": "warning",
+            // Servers of many tests are there at once, and the usual 100 are seven of them.
+            "max_connections": "400",
         ]
         if let port { all["port"] = String(port) }
         if isStandby { all["hot_standby"] = "off" }

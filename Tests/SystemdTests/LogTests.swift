@@ -42,6 +42,10 @@ private final class MemorySink: LogSink {
         let entry = LogEntry(
             level: .error, message: "bad name", fields: [("name", "x\nerror: all is lost\u{1b}[2J")])
         #expect(!entry.text.unicodeScalars.contains { $0.value < 0x20 })
+        let turned = LogEntry(
+            level: .error, message: "bad name", fields: [("name", "x\u{202e}lla\u{2066}y\u{2028}z\u{200f}é👩‍👧")]
+        )
+        #expect(turned.text == "bad name (name=x lla y z é👩‍👧)")
     }
 
     @Test func durationsCarryTheirUnit() {

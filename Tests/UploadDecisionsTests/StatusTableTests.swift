@@ -96,6 +96,29 @@ import UploadDecisions
                 == .backOff(.noAnswer(cause), retryAfter: nil))
     }
 
+    /// What is no id by the contract is not kept: it may be anything, of any length.
+    @Test(arguments: ["", "a\u{1b}[2J", "a\nb", "longer than 128 bytes"])
+    func aHolderThatIsNoIDIsNoAnswerOfThisAPI(_ name: String) throws {
+        let holder = name.hasPrefix("longer") ? String(repeating: "x", count: 129) : name
+        let fields = LeaseAnswer(holder: holder, expiresAt: wallTime)
+        let granted = String(decoding: try APIJSON.encode(fields), as: UTF8.self)
+        let held = LeaseHeldBody(
+            error: ErrorBody(code: "lease_held", message: "").error, holder: holder, expiresAt: wallTime)
+        let refused = String(decoding: try APIJSON.encode(held), as: UTF8.self)
+        for (status, body) in [(200, granted), (409, refused)] {
+            let (decision, value) = StatusTable.decideLease(answered(status, body), wallTime: wallTime)
+            #expect(decision == Self.foreign(status))
+            #expect(value == nil)
+        }
+    }
+
+    @Test func theLongestHolderIsTaken() throws {
+        let holder = String(repeating: "x", count: 128)
+        let body = String(
+            decoding: try APIJSON.encode(LeaseAnswer(holder: holder, expiresAt: wallTime)), as: UTF8.self)
+        #expect(StatusTable.decideLease(answered(200, body), wallTime: wallTime).decision == .taken)
+    }
+
     @Test func identityThatIsRefusedTooBacksOff() {
         let outcome = answered(415, errorBody("unsupported_encoding"))
         #expect(

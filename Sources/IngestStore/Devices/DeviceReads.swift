@@ -7,10 +7,12 @@ struct DeviceReads {
 
     func states(account: String) throws(StorageFailure) -> [DeviceState] {
         var states: [DeviceState] = []
-        for row in try session.rows(SQLCall(AccountStatement.devices, .text(account))) {
-            if let state = try state(DeviceKey(account: account, name: try row.text(0))) {
-                states.append(state)
-            }
+        var room = IngestAPI.maxListEntries
+        for row in try session.list(.devices, account) {
+            guard let state = try state(DeviceKey(account: account, name: try row.text(0))) else { continue }
+            states.append(state)
+            room -= 1 + state.rings.count
+            guard room >= 0 else { throw .longList }
         }
         return states
     }
@@ -77,5 +79,14 @@ struct DeviceReads {
         static func < (left: Self, right: Self) -> Bool {
             (left.ring, left.type, left.day) < (right.ring, right.type, right.day)
         }
+    }
+}
+
+extension SQLSession {
+    /// All rows of an account, where they are not more than an answer has room for.
+    func list(_ statement: AccountStatement, _ account: String) throws(StorageFailure) -> [SQLRow] {
+        let rows = try rows(SQLCall(statement, .text(account), .int(IngestAPI.maxListEntries + 1)))
+        guard rows.count <= IngestAPI.maxListEntries else { throw .longList }
+        return rows
     }
 }

@@ -32,33 +32,44 @@ enum GapRows {
         try all(device, in: session).compactMap(TrendGap.init)
     }
 
-    /// Puts gaps, and notes which days of sleep change with them. Returns the gaps named, as they are stored then.
+    /// Puts gaps, and notes which days of sleep change with them. Returns the gaps named, as they are stored then. `.full`
+    /// when there would be too many: what is there already may still be changed.
     static func put(_ gaps: [APIGap], _ device: DeviceKey, now: APITime) -> WriteJob<[APIGap]> {
-        let reads = gaps.map {
-            SQLCall(DeviceStatement.gap, device.value, .int(RingCode.number($0.ring)), .int($0.firstSeq))
-        }
+        let reads =
+            [
+                SQLCall(DeviceStatement.gapCount, device.value),
+                SQLCall(DeviceStatement.ringNumbers, device.value),
+            ]
+            + gaps.map {
+                SQLCall(
+                    DeviceStatement.gap, device.value, .int(RingCode.number($0.ring)), .int($0.firstSeq))
+            }
         return WriteJob(device: device, makesDevice: true, reads: reads) {
             row, results throws(StorageFailure) in
             guard var row else { throw StorageFailure(.defect, "a device was not made") }
             var decision = Decision<[APIGap]>(value: [])
             var stored: [GapKey: APIGap] = [:]
-            var rings: Set<String> = []
             var touched = TouchedDays()
-            for (gap, result) in zip(gaps, results) {
+            let count = try results[0].rows.first?.int(0) ?? 0
+            let known = Set(try results[1].rows.map { row throws(StorageFailure) in try row.int64(0) })
+            var rings = known
+            var new = 0
+            for (gap, result) in zip(gaps, results.dropFirst(2)) {
                 let key = GapKey(gap)
                 let read = try result.rows.first.map { row throws(StorageFailure) in try Self.gap(row) }
                 let before = stored[key] ?? read
+                if before == nil { new += 1 }
                 var after = gap
                 // The last put counts, but a gap that is healed stays healed: another gateway may not know yet.
                 after.healedAt = gap.healedAt ?? before?.healedAt
                 stored[key] = after
                 decision.value.append(after)
                 guard before != after else { continue }
-                if rings.insert(gap.ring).inserted {
+                let ring = RingCode.number(gap.ring)
+                if rings.insert(ring).inserted {
                     decision.writes.append(
                         SQLCall(
-                            DeviceStatement.makeRing, device.value, .int(RingCode.number(gap.ring)),
-                            .int(now.milliseconds)))
+                            DeviceStatement.makeRing, device.value, .int(ring), .int(now.milliseconds)))
                 }
                 decision.writes.append(put(after, device))
                 let changed = [before, after].map { $0.flatMap(TrendGap.init) }
@@ -68,6 +79,10 @@ enum GapRows {
                     guard let gap else { continue }
                     touched.insert(.sleepStage, CivilDate(milliseconds: gap.after, offsetMinutes: 0))
                 }
+            }
+            guard new == 0 || count + new <= IngestAPI.maxGapsPerDevice else { throw .full("gaps") }
+            guard rings.count == known.count || rings.count <= IngestAPI.maxRingsPerDevice else {
+                throw .full("rings")
             }
             touched = touched.after(row.frozenThrough)
             if !touched.isEmpty {

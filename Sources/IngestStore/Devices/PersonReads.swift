@@ -19,10 +19,10 @@ struct PersonReads {
 
     func list(account: String) throws(StorageFailure) -> [PersonEntry] {
         var devices: [OpaqueID: [String]] = [:]
-        for row in try session.rows(SQLCall(AccountStatement.allPersonDevices, .text(account))) {
+        for row in try session.list(.allPersonDevices, account) {
             devices[OpaqueID(try row.text(0)), default: []].append(try row.text(1))
         }
-        return try session.rows(SQLCall(AccountStatement.persons, .text(account))).map {
+        return try session.list(.persons, account).map {
             row throws(StorageFailure) in
             let record: PersonRecord? = try row.optionalText(1).map { text throws(StorageFailure) in
                 try JSONColumn.value(text)

@@ -37,7 +37,8 @@ struct SQLiteEngine: SQLEngine {
             throw StorageFailure(.unavailable, "\(path) is gone")
         }
         return try StorageFailure.translating { () throws(any Error) in
-            let database = try Database(path: path, access: .readWrite)
+            let database = try Database(
+                path: path, access: .readWrite, busyTimeout: SQLiteSession.wait(until: end))
             try SQLiteSchema.check(database)
             if toWrite {
                 // "With synchronous=FULL in WAL mode, an additional sync operation of the WAL file happens after
@@ -57,7 +58,9 @@ struct SQLiteEngine: SQLEngine {
                 try database.setPragma("cache_size", "\(-Self.readerCache)")
                 try database.setPragma("query_only", "1")
             }
-            return SQLiteSession(database, identity, toWrite: toWrite)
+            let session = SQLiteSession(database, identity, toWrite: toWrite)
+            session.limit(to: end)
+            return session
         }
     }
 

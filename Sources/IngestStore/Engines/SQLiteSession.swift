@@ -6,6 +6,8 @@ final class SQLiteSession: SQLSession {
     private let identity: FileIdentity
     private let toWrite: Bool
     private var prepared: [String: Prepared] = [:]
+    /// The last transaction that was to write did not begin.
+    private var isLockedOut = false
 
     /// A statement and which of the call's values each of its parameters takes.
     private struct Prepared {
@@ -22,11 +24,25 @@ final class SQLiteSession: SQLSession {
     /// What the path names is not what was open: writing on would store into a file that nobody can find.
     var isUsable: Bool { FileIdentity(path: database.path) == identity }
 
-    /// There is no server whose answer it could wait for. The wait for another process's lock is bounded by itself.
-    func limit(to end: ContinuousClock.Instant) {}
+    /// For another process's lock, which is the only thing that it waits for.
+    private static let longestWait = Duration.seconds(5)
+    /// Of a checkpoint at the end, without which nothing is lost.
+    private static let longestTidying = Duration.seconds(1)
+
+    static func wait(until end: ContinuousClock.Instant) -> Duration {
+        max(.zero, min(longestWait, end - .now))
+    }
+
+    func limit(to end: ContinuousClock.Instant) { database.limitWaiting(to: Self.wait(until: end)) }
 
     func beginWriting(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
-        try StorageFailure.translating { try database.run("BEGIN IMMEDIATE") }
+        do {
+            try StorageFailure.translating { try database.run("BEGIN IMMEDIATE") }
+        } catch {
+            isLockedOut = true
+            throw error
+        }
+        isLockedOut = false
         return try run(calls)
     }
 
@@ -50,7 +66,10 @@ final class SQLiteSession: SQLSession {
 
     func close() {
         prepared = [:]
-        if toWrite { _ = try? database.checkpoint(.truncate) }
+        // Whoever has the lock would have to be waited for once more.
+        guard toWrite, !isLockedOut else { return }
+        database.limitWaiting(to: Self.longestTidying)
+        _ = try? database.checkpoint(.truncate)
     }
 
     private func result(of call: SQLCall) throws -> SQLResult {

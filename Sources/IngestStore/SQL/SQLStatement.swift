@@ -49,6 +49,9 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
     case ring = """
         SELECT ring, complete_through, first_seen_ms, types FROM rings WHERE device_id = $1 AND ring = $2
         """
+    /// A row when there are more rings than $2.
+    case ringBeyond = "SELECT ring FROM rings WHERE device_id = $1 LIMIT 1 OFFSET $2"
+    case ringNumbers = "SELECT ring FROM rings WHERE device_id = $1"
     case putRing = """
         INSERT INTO rings (device_id, ring, complete_through, first_seen_ms, types) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (device_id, ring) DO UPDATE
@@ -119,6 +122,7 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
         SELECT ring, first_seq, last_seq, after_ms, before_ms, cause, healed_ms FROM gaps
         WHERE device_id = $1 AND ring = $2 AND first_seq = $3
         """
+    case gapCount = "SELECT count(*) FROM gaps WHERE device_id = $1"
     case putGap = """
         INSERT INTO gaps (device_id, ring, first_seq, last_seq, after_ms, before_ms, cause, healed_ms)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -148,21 +152,23 @@ enum AccountStatement: String, SQLStatement, CaseIterable {
     case noteDevice = """
         INSERT INTO account_devices (account, name, device_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
         """
-    case devices = "SELECT name, device_id FROM account_devices WHERE account = $1 ORDER BY name"
+    case devices = "SELECT name, device_id FROM account_devices WHERE account = $1 ORDER BY name LIMIT $2"
     case notePerson = "INSERT INTO persons (account, person) VALUES ($1, $2) ON CONFLICT DO NOTHING"
     case putPerson = """
         INSERT INTO persons (account, person, record) VALUES ($1, $2, $3)
         ON CONFLICT (account, person) DO UPDATE SET record = excluded.record
         """
     case person = "SELECT record FROM persons WHERE account = $1 AND person = $2"
-    case persons = "SELECT person, record FROM persons WHERE account = $1 ORDER BY person"
+    case persons = "SELECT person, record FROM persons WHERE account = $1 ORDER BY person LIMIT $2"
     case notePersonDevice = """
         INSERT INTO person_devices (account, person, name, device_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
         """
     case personDevices = """
         SELECT name, device_id FROM person_devices WHERE account = $1 AND person = $2 ORDER BY name
         """
-    case allPersonDevices = "SELECT person, name FROM person_devices WHERE account = $1 ORDER BY person, name"
+    case allPersonDevices = """
+        SELECT person, name FROM person_devices WHERE account = $1 ORDER BY person, name LIMIT $2
+        """
 }
 
 /// About the server itself.

@@ -19,8 +19,11 @@ struct BatchJob {
 
     var job: WriteJob<BatchAnswer> {
         let reads =
-            [SQLCall(DeviceStatement.ring, device.value, .int(ring))]
-            + lookups.map { ChunkRows.around($0, ring: ring, device) }
+            [
+                SQLCall(DeviceStatement.ring, device.value, .int(ring)),
+                SQLCall(
+                    DeviceStatement.ringBeyond, device.value, .int(IngestAPI.maxRingsPerDevice - 1)),
+            ] + lookups.map { ChunkRows.around($0, ring: ring, device) }
             + lookups.map { ExpiredRows.around($0, ring: ring, device) }
         return WriteJob(device: device, makesDevice: true, reads: reads) {
             row, results throws(StorageFailure) in
@@ -33,9 +36,10 @@ struct BatchJob {
         _ row: DeviceRow, _ results: [SQLResult]
     ) throws(StorageFailure) -> Decision<BatchAnswer> {
         let known = try results[0].rows.first.map { row throws(StorageFailure) in try RingLedger(row) }
+        guard known != nil || results[1].rows.isEmpty else { throw .full("rings") }
         var ledger = known ?? RingLedger(ring: ring, firstSeen: now)
-        let chunks = try ChunkSet(lookups, results.dropFirst().prefix(lookups.count))
-        let expired = try ExpiredRows.keys(results.dropFirst(1 + lookups.count))
+        let chunks = try ChunkSet(lookups, results.dropFirst(2).prefix(lookups.count))
+        let expired = try ExpiredRows.keys(results.dropFirst(2 + lookups.count))
         var merge = ChunkMerge(stored: chunks.stored, expired: expired)
         var answer = BatchAnswer(syncID: batch.syncID)
         var notes = DeviceNotes(row)
