@@ -27,8 +27,8 @@ struct UploadServer {
         send(.get, "/v1/devices/\(device.text)", [], token: token, within: deadline)
     }
 
-    func putGaps(_ gaps: [Gap], of device: DeviceID, token: String) -> AttemptOutcome {
-        put("gaps", GapList(gaps: gaps.map { APIGap($0) }), of: device, token: token)
+    func putGaps(_ gaps: [APIGap], of device: DeviceID, token: String) -> AttemptOutcome {
+        put("gaps", GapList(gaps: gaps), of: device, token: token)
     }
 
     func putStatus(_ report: DeviceReport, of device: DeviceID, token: String) -> AttemptOutcome {

@@ -14,6 +14,8 @@ final class UploadWorker {
         /// When it was last asked for.
         var stateAskedAt: Duration?
         var lastReport: DeviceReport?
+        /// The server said that it took it, and did not show it.
+        var isReportDoubted = false
         /// When a report last went up; the start counts, so that a history goes first.
         var reportedAt: Duration
         /// Gaps and status rest until then, or until a batch is taken.
