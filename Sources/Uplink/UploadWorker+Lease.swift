@@ -86,9 +86,11 @@ extension UploadWorker {
 
     /// True = answered as it should be.
     private func leaseEnded(_ decision: UploadDecision, of device: DeviceID, now: Duration) -> Bool {
-        switch commands.leases.schedule.ended(
+        let wasForbidden = commands.leases.schedule.isForbidden
+        let outcome = commands.leases.schedule.ended(
             decision, device: device.text, schedule: &schedule, now: now, using: &random)
-        {
+        if commands.leases.schedule.isForbidden, !wasForbidden { board.log(.leaseForbidden) }
+        switch outcome {
         case .answered: return true
         case .refused: commands.leases.dueAt[device] = now + settings.intervals.refusedReport
         case .failed: break

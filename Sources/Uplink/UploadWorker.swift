@@ -51,7 +51,7 @@ final class UploadWorker {
     var personReads: SideSchedule
     var personWrites: SideSchedule
     /// What people asked for.
-    var commands = CommandState()
+    var commands: CommandState
     var comparison: Comparison?
     var comparisonSchedule: SideSchedule
     /// What the server has of one device on which day.
@@ -82,6 +82,7 @@ final class UploadWorker {
         personReads = SideSchedule(limits: settings.intervals.limits.backOff)
         personWrites = personReads
         comparisonSchedule = personReads
+        commands = CommandState(leases: LeaseNotes(schedule: personReads))
         schedule = UploadSchedule(limits: settings.intervals.limits)
         host = HostNotes(
             prompts: PromptGate(interval: settings.intervals.merge),

@@ -8,8 +8,11 @@ import Testing
 
 /// Who owns a band, without a thread.
 @Suite struct LeaseTests {
-    private func run(isOwn: Bool = true, wasMet: Bool = true, lease: BandLease? = nil) -> Run {
-        let run = Run()
+    private func run(
+        isOwn: Bool = true, wasMet: Bool = true, lease: BandLease? = nil,
+        intervals: UploadIntervals = UploadIntervals()
+    ) -> Run {
+        let run = Run(intervals: intervals)
         run.server.contents.change { $0.leases = [:] }
         run.outbox.add([sample(1)])
         run.outbox.contents.change {
