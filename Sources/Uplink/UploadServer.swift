@@ -61,10 +61,11 @@ struct UploadServer {
     }
 
     func put(
-        _ what: String, _ value: some Encodable, of device: DeviceID, token: String
+        _ what: String, _ value: some Encodable, of device: DeviceID, token: String,
+        within deadline: Duration? = nil
     ) -> AttemptOutcome {
         guard let body = try? APIJSON.encode(value) else { return .unanswered(.unsendable) }
-        return send(.put, "/v1/devices/\(device.text)/\(what)", body, token: token)
+        return send(.put, "/v1/devices/\(device.text)/\(what)", body, token: token, within: deadline)
     }
 
     func send(

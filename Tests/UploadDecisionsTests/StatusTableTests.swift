@@ -142,6 +142,31 @@ import UploadDecisions
                 == (.waitForCredentials(.authenticationFailed), false))
     }
 
+    @Test func aLeaseIsOnlyOneWithWhoHoldsIt() {
+        let time = "2026-10-27T05:31:00.000Z"
+        let held = #"{"holder":"gw_1","expires_at":"\#(time)"}"#
+        let free = #"{"holder":null,"expires_at":null}"#
+        func decide(_ status: Int, _ body: String, isAsked: Bool) -> (UploadDecision, LeaseDecision?) {
+            StatusTable.decideLease(answered(status, body), isAsked: isAsked, wallTime: wallTime)
+        }
+        let answer = LeaseAnswer(holder: "gw_1", expiresAt: APITime(time))
+        for isAsked in [true, false] {
+            #expect(decide(200, held, isAsked: isAsked) == (.taken, .granted(answer)))
+            for foreign in [Self.portal, "{}", "[]", #"{"ok":true}"#, #"{"holder":7}"#] {
+                #expect(decide(200, foreign, isAsked: isAsked) == (Self.foreign(200), nil), "\(foreign)")
+            }
+            #expect(decide(409, held, isAsked: isAsked) == (Self.foreign(409), nil), "no error in it")
+            #expect(decide(404, Self.portal, isAsked: isAsked) == (Self.foreign(404), nil))
+            for code in [APIErrorCode.notFound, .methodNotAllowed] {
+                let absent = decide(code.status, errorBody(code.rawValue), isAsked: isAsked)
+                #expect(absent.1 == .notKept)
+            }
+        }
+        #expect(
+            decide(200, free, isAsked: false) == (.taken, .granted(LeaseAnswer(holder: nil, expiresAt: nil))))
+        #expect(decide(200, free, isAsked: true) == (Self.foreign(200), nil), "it was asked for")
+    }
+
     @Test func anAnswerShowsAStatusOrAPersonOnlyAsItWasPut() throws {
         let report = DeviceReport(batteryPercent: 80, unsent: 0)
         #expect(PutProof.shows(report, try APIJSON.encode(report)))
