@@ -44,13 +44,21 @@ struct BandText {
         if let problem = band.problem, band.adopted { notes.append(Note(problem, now: now)) }
         if let lease = band.lease, band.adopted, band.mode.effective(lease) != band.mode {
             notes.append(
-                Note(
-                    text:
-                        "The server says that another gateway (\(printable(lease.holder))) owns this band, for now until "
-                        + "\(TimeText.short(lease.until)): here it is stored and uploaded, and not acknowledged.",
-                    remedy:
-                        "Nothing, if that gateway is meant to own it; then write mode = observe here. If it is gone, this one "
-                        + "takes over by itself when its time is over."))
+                lease.holder.isEmpty
+                    ? Note(
+                        text:
+                            "The server has not said yet whether this gateway may own this band: until then it is stored "
+                            + "here and not acknowledged. Nothing is lost while the band's memory has room.",
+                        remedy:
+                            "See that the server can be reached: 'bandferry upload status' says what is in the way. Then it "
+                            + "goes on by itself.")
+                    : Note(
+                        text:
+                            "The server says that another gateway (\(printable(lease.holder))) owns this band, for now until "
+                            + "\(TimeText.short(lease.until)): here it is stored and uploaded, and not acknowledged.",
+                        remedy:
+                            "Nothing, if that gateway is meant to own it; then write mode = observe here. If it is gone, this one "
+                            + "takes over by itself when its time is over."))
         }
         if let mtu = band.mtu, mtu < BandHistory.preferredMTU {
             let records = BandHistory.recordsPerNotification(mtu: mtu)

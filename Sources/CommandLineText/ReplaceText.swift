@@ -26,6 +26,7 @@ public enum ReplaceText {
 
     private static func owner(_ lease: BandLease?) -> String {
         guard let lease else { return "nobody" }
+        if lease == .notKept { return "nobody" }
         return lease.isOurs ? "this gateway" : "\(lease.holder) until \(TimeText.short(lease.until))"
     }
 

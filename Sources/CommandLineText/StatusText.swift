@@ -112,7 +112,7 @@ public enum StatusText {
 
     static func json(_ lease: BandLease) -> JSONText {
         .object([
-            ("ours", .bool(lease.isOurs)), ("holder", .string(lease.holder)), ("until", time(lease.until)),
+            ("ours", .bool(lease.isOurs)), ("holder", .string(lease.holder)), ("until", time(lease.end)),
         ])
     }
 

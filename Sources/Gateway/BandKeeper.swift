@@ -72,6 +72,9 @@ actor BandKeeper {
         inbox?.ackPointRaised(to: seq)
     }
 
+    /// The next session goes by it, and comes at once.
+    func ownerChanged() { dueGate.signal() }
+
     /// Answers when this keeper is not stuck.
     func roundTrip() {}
 
@@ -148,8 +151,7 @@ actor BandKeeper {
         }
         await noteContact(link)
         // As it was when the session began: what is acked in it is durable here and goes up, whoever owns the band.
-        let lease = try? await parts.store.lease(of: band.device)
-        let mode = noAck ? .observe : band.mode.effective(lease)
+        let mode = noAck ? .observe : band.mode.effective(await parts.ownership.lease(of: band))
         let runner = SessionRunner(
             link: link, inbox: inbox, device: band.device, mode: mode,
             connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock,

@@ -13,6 +13,7 @@ struct GatewayParts: Sendable {
     /// It holds only so many; one more would drop another.
     var links: RadioTurns
     var store: Store
+    var ownership: Ownership
     var resolver: QuestionResolver
     var clock: HostClock
     var hostWatch: HostClockWatch

@@ -30,6 +30,7 @@ actor RunningGateway {
     private let adopted = AddressSet()
     private var tasks: [Task<Void, Never>] = []
     private let hostWatch: HostClockWatch
+    private let owners = OwnerRelay()
     private var bluetoothProblem: Problem?
     private var isStopping = false
 
@@ -47,6 +48,7 @@ actor RunningGateway {
         let hostWatch = HostClockWatch(clock: settings.clock, facts: facts, log: settings.log)
         self.hostWatch = hostWatch
         let relay = ServerStateRelay()
+        let owners = owners
         uploader = configuration.upload.map { upload in
             Uploader(
                 settings: Uplink.UploadSettings(upload),
@@ -56,6 +58,7 @@ actor RunningGateway {
                 serverDate: { hostWatch.served(date: $0, sent: $1, answered: $2) },
                 // A mark that is not taken up now is at the next start.
                 storeMarked: { Task { try? await store.takeUpMarks() } },
+                ownerChanged: { owners.give($0) },
                 hostTrust: { hostWatch.stamp().trust },
                 hostOffset: { [zones = settings.zones] in zones.hostOffset(at: $0) })
         }
@@ -64,6 +67,7 @@ actor RunningGateway {
         parts = GatewayParts(
             blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log),
             links: RadioTurns(limit: configuration.maxLinks), store: store,
+            ownership: Ownership(store: store, uploader: uploader, hostWatch: hostWatch),
             resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log,
             syncInterval: configuration.syncInterval,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })
@@ -92,6 +96,7 @@ actor RunningGateway {
             Task { [hostWatch, store, zones = settings.zones, changed = parts.changed] in
                 await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
             })
+        tasks.append(owners.connect { [weak self] device in await self?.ownerChanged(device) })
         uploader?.start()
         if let uploader { tasks.append(watchNetwork(for: uploader)) }
         await connectBlueZ()
@@ -211,6 +216,11 @@ actor RunningGateway {
         }
     }
 
+    private func ownerChanged(_ device: DeviceID) async {
+        for keeper in keepers.values where keeper.band.device == device { await keeper.ownerChanged() }
+        parts.changed()
+    }
+
     // MARK: commands
 
     func scan(seconds: Int) async throws -> [SeenBand] {
@@ -310,8 +320,9 @@ actor RunningGateway {
     }
 
     private func withLive(_ stored: BandStatus) -> BandStatus {
-        guard let live = keepers[stored.address]?.live.value else { return stored }
         var band = stored
+        if uploader != nil, band.adopted, band.mode == .own { band.lease = band.lease ?? .unanswered }
+        guard let live = keepers[stored.address]?.live.value else { return band }
         band.connected = live.connected
         band.syncing = live.syncing
         band.mtu = live.mtu ?? stored.mtu

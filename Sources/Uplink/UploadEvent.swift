@@ -26,6 +26,8 @@ public enum UploadEvent: Equatable, Sendable {
     case adopted(device: DeviceID, count: Int)
     /// The server said who owns a band, and it is another than before.
     case lease(device: DeviceID, isOurs: Bool)
+    /// This token may not own bands.
+    case leaseForbidden
     case personSent
     case personRefused
     /// What other gateways said can't be read with this token.
@@ -55,7 +57,8 @@ public enum UploadEvent: Equatable, Sendable {
         case .runFinished: .info
         case .batchSettled, .gapsSent, .adopted, .personSent, .meteredWaitBegan, .meteredWaitEnded: .info
         case .problemEnded, .compressionOff, .versionsRaised, .lease: .notice
-        case .quarantined, .problemBegan, .notEncrypted, .personRefused, .readingForbidden: .warning
+        case .quarantined, .problemBegan, .notEncrypted, .personRefused, .readingForbidden, .leaseForbidden:
+            .warning
         }
     }
 
@@ -66,7 +69,7 @@ public enum UploadEvent: Equatable, Sendable {
         case .runFinished: "upload_finished"
         case .runFailed: "upload_failed"
         case .meteredWaitBegan, .meteredWaitEnded, .batchSettled, .quarantined, .problemBegan, .problemEnded,
-            .gapsSent, .versionsRaised, .adopted, .lease,
+            .gapsSent, .versionsRaised, .adopted, .lease, .leaseForbidden,
             .personSent, .personRefused, .readingForbidden, .compressionOff, .notEncrypted:
             "upload"
         }
@@ -94,6 +97,8 @@ public enum UploadEvent: Equatable, Sendable {
         case .lease(_, true): "This gateway owns the band, says the server."
         case .lease(_, false):
             "Another gateway owns the band, says the server: it is only observed here until that is over."
+        case .leaseForbidden:
+            "The server does not let this token own bands: those that it was never said to own are only observed."
         case .personSent: "The server has a person and their zones as they are here."
         case .personRefused: "The server does not take a person and their zones; samples go up all the same."
         case .readingForbidden:
@@ -132,7 +137,7 @@ public enum UploadEvent: Equatable, Sendable {
             [("device", device.text), ("count", "\(count)")]
         case .lease(let device, _): [("device", device.text)]
         case .meteredWaitBegan(.connection), .meteredWaitEnded, .compressionOff, .notEncrypted, .personSent,
-            .personRefused, .readingForbidden:
+            .personRefused, .readingForbidden, .leaseForbidden:
             []
         }
     }

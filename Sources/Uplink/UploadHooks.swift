@@ -3,6 +3,8 @@ import UploadDecisions
 
 /// What the upload tells the gateway, on the upload thread; none of it may block.
 struct UploadHooks: Sendable {
+    /// The server said that this gateway owns a band, or does no more, and nobody was waiting to hear it.
+    var ownerChanged: @Sendable (DeviceID) -> Void = { _ in }
     /// What the server holds of a device, once after each start, before anything of it is sent; nil = it knows
     /// none.
     var serverState: @Sendable (DeviceID, ServerDeviceState?) -> Void = { _, _ in }

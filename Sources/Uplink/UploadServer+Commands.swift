@@ -13,8 +13,10 @@ extension UploadServer {
         send(.get, "/v1/devices/\(device.text)/gaps", [], token: token, answerLimit: 4 << 20)
     }
 
-    func putLease(_ request: LeaseRequest, of device: DeviceID, token: String) -> AttemptOutcome {
-        put("lease", request, of: device, token: token)
+    func putLease(
+        _ request: LeaseRequest, of device: DeviceID, token: String, within deadline: Duration? = nil
+    ) -> AttemptOutcome {
+        put("lease", request, of: device, token: token, within: deadline)
     }
 
     func deleteLease(of device: DeviceID, gateway: String, token: String) -> AttemptOutcome {

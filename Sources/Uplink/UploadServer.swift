@@ -27,8 +27,8 @@ struct UploadServer {
         send(.get, "/v1/devices/\(device.text)", [], token: token, within: deadline)
     }
 
-    func putGaps(_ gaps: [Gap], of device: DeviceID, token: String) -> AttemptOutcome {
-        put("gaps", GapList(gaps: gaps.map { APIGap($0) }), of: device, token: token)
+    func putGaps(_ gaps: [APIGap], of device: DeviceID, token: String) -> AttemptOutcome {
+        put("gaps", GapList(gaps: gaps), of: device, token: token)
     }
 
     func putStatus(_ report: DeviceReport, of device: DeviceID, token: String) -> AttemptOutcome {
@@ -61,10 +61,11 @@ struct UploadServer {
     }
 
     func put(
-        _ what: String, _ value: some Encodable, of device: DeviceID, token: String
+        _ what: String, _ value: some Encodable, of device: DeviceID, token: String,
+        within deadline: Duration? = nil
     ) -> AttemptOutcome {
         guard let body = try? APIJSON.encode(value) else { return .unanswered(.unsendable) }
-        return send(.put, "/v1/devices/\(device.text)/\(what)", body, token: token)
+        return send(.put, "/v1/devices/\(device.text)/\(what)", body, token: token, within: deadline)
     }
 
     func send(

@@ -12,12 +12,14 @@ extension UploadWorker {
         var reconciliation: ReconcileRun?
         /// Devices whose gaps are to be looked for without a person, one after the other: when each is due.
         var gapLooks: [DeviceID: Duration] = [:]
-        var leases = LeaseNotes(schedule: SideSchedule())
+        var leases: LeaseNotes
         var pause = PauseClock()
         /// As the store keeps it; nil = it was not read yet, or somebody changed it.
         var record: UploadRecord?
         /// The last failure that was written down.
         var noted: (code: String, at: Timestamp, writtenAt: Duration)?
+
+        init(leases: LeaseNotes) { self.leases = leases }
 
         struct Run {
             var answer: OneShot<UploadReport?>

@@ -14,18 +14,25 @@ extension UploadWorker {
         /// Of bands that another gateway holds.
         var held: [DeviceID: HeldWait] = [:]
         var schedule: SideSchedule
+        /// A session that asks is answered at once until then: the server could not be asked a moment ago.
+        var silentUntil: Duration?
     }
 
     /// Bands that came or went since the last look are seen by then.
     private static let lookInterval = Duration.seconds(60)
+    /// Sessions may follow each other every second.
+    private static let silence = Duration.seconds(10)
 
     /// False = there is none to ask for now.
+    ///
+    /// A band that was never met is left to whoever meets it: a gateway that is configured for a band far away must not keep
+    /// it from the one beside it. Its first session asks.
     func keepLeases(_ outbox: any UploadOutbox, token: String, now: Duration) throws -> Bool {
         guard now >= commands.leases.lookAt, commands.leases.schedule.isDue(now: now) else { return false }
         var next = now + Self.lookInterval
         for band in try outbox.leasedBands() {
             if !band.isOwn {
-                guard band.lease?.isOurs == true else { continue }
+                guard band.lease?.isOurs == true, band.lease != .notKept else { continue }
                 try giveBack(band.device, outbox, token: token)
                 return true
             }
@@ -34,7 +41,8 @@ extension UploadWorker {
                 next = min(next, dueAt)
                 continue
             }
-            try request(band, outbox, token: token)
+            let lease = try request(band, outbox, token: token)
+            if let lease, lease.isOurs != (band.lease?.isOurs ?? false) { hooks.ownerChanged(band.device) }
             return true
         }
         commands.leases.lookAt = next
@@ -53,19 +61,43 @@ extension UploadWorker {
         nextLook = min(nextLook, clock.monotonic)
     }
 
-    private func request(_ band: LeasedBand, _ outbox: any UploadOutbox, token: String) throws {
+    /// For a session that may acknowledge nothing before: the gateway's own waits do not hold it up. Nil = the server could
+    /// not be asked.
+    func askLease(of device: DeviceID, until: Duration) -> BandLease? {
+        let now = clock.monotonic
+        guard until > now, commands.leases.silentUntil.map({ $0 <= now }) ?? true,
+            !commands.leases.schedule.isForbidden, let token = currentToken(), schedule.mayAsk(now: now),
+            let outbox = try? openedOutbox(),
+            let band = try? outbox.leasedBands().first(where: { $0.device == device }), band.isOwn
+        else { return nil }
+        let lease = try? request(band, outbox, token: token, within: until - now)
+        // It waits for no budget, but is part of it.
+        _ = takeTraffic()
+        commands.leases.silentUntil = lease == nil ? clock.monotonic + Self.silence : nil
+        return lease
+    }
+
+    /// Nil = it was not said who owns it.
+    private func request(
+        _ band: LeasedBand, _ outbox: any UploadOutbox, token: String, within deadline: Duration? = nil
+    ) throws -> BandLease? {
         let device = band.device
         let ours = try outbox.gatewayID()
         let term = settings.intervals.lease
         let request = LeaseRequest(gatewayID: ours, ttlSeconds: max(1, Int(term / .seconds(1))))
         let (decision, value) = StatusTable.decideLease(
-            server.putLease(request, of: device, token: token), wallTime: wallTime)
+            server.putLease(request, of: device, token: token, within: deadline), isAsked: true,
+            wallTime: wallTime)
         let now = clock.monotonic
-        guard leaseEnded(decision, of: device, now: now) else { return }
+        let outcome = leaseEnded(decision, of: device, now: now)
         guard let lease = value.flatMap({ BandLease($0, ours: ours) }) else {
-            return commands.leases.dueAt[device] = now + term
+            // A server may know a device by its first batch alone.
+            if outcome == .answered { commands.leases.dueAt[device] = now + Self.lookInterval }
+            return nil
         }
-        if lease.isOurs {
+        if lease == .notKept {
+            commands.leases.held[device] = nil
+        } else if lease.isOurs {
             commands.leases.held[device] = nil
             commands.leases.dueAt[device] = now + term / 3
         } else {
@@ -74,26 +106,29 @@ extension UploadWorker {
                 now + commands.leases.held[device, default: HeldWait()].next(left: left)
         }
         if lease != band.lease { try outbox.noteLease(lease, of: device) }
-        if lease.isOurs != band.lease?.isOurs { board.log(.lease(device: device, isOurs: lease.isOurs)) }
+        if lease != .notKept, lease.isOurs != band.lease?.isOurs {
+            board.log(.lease(device: device, isOurs: lease.isOurs))
+        }
+        return lease
     }
 
     private func giveBack(_ device: DeviceID, _ outbox: any UploadOutbox, token: String) throws {
-        let (decision, _) = StatusTable.decideLease(
+        let decision = StatusTable.decideLeaseReturn(
             server.deleteLease(of: device, gateway: try outbox.gatewayID(), token: token), wallTime: wallTime)
-        guard leaseEnded(decision, of: device, now: clock.monotonic) else { return }
+        // One that the server will not take back ends by itself.
+        guard leaseEnded(decision, of: device, now: clock.monotonic) != .failed else { return }
         try outbox.noteLease(nil, of: device)
     }
 
-    /// True = answered as it should be.
-    private func leaseEnded(_ decision: UploadDecision, of device: DeviceID, now: Duration) -> Bool {
-        switch commands.leases.schedule.ended(
+    private func leaseEnded(
+        _ decision: UploadDecision, of device: DeviceID, now: Duration
+    ) -> SideSchedule.Outcome {
+        let wasForbidden = commands.leases.schedule.isForbidden
+        let outcome = commands.leases.schedule.ended(
             decision, device: device.text, schedule: &schedule, now: now, using: &random)
-        {
-        case .answered: return true
-        case .refused: commands.leases.dueAt[device] = now + settings.intervals.refusedReport
-        case .failed: break
-        }
-        return false
+        if outcome == .refused { commands.leases.dueAt[device] = now + settings.intervals.refusedReport }
+        if commands.leases.schedule.isForbidden, !wasForbidden { board.log(.leaseForbidden) }
+        return outcome
     }
 }
 
@@ -108,6 +143,8 @@ extension BandLease {
         case .held(let holder, let until):
             self.init(
                 isOurs: holder == ours, holder: holder, until: Timestamp(milliseconds: until.milliseconds))
+        case .notKept:
+            self = .notKept
         }
     }
 }

@@ -83,6 +83,8 @@ extension UploadWorker {
         personReads.surroundingsChanged()
         personWrites.surroundingsChanged()
         comparisonSchedule.surroundingsChanged()
+        commands.leases.schedule.surroundingsChanged()
+        commands.leases.lookAt = .zero
     }
 
     /// With what is known besides the answers.

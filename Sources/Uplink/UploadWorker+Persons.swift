@@ -54,15 +54,25 @@ extension UploadWorker {
     private func put(
         _ record: PersonRecord, of person: Person, _ outbox: any UploadOutbox, token: String, now: Duration
     ) throws {
-        let outcome = server.putPerson(record, person.id, token: token)
-        let decision = StatusTable.decidePut(outcome, wallTime: wallTime)
+        let (decision, isShown) = StatusTable.decidePut(
+            server.putPerson(record, person.id, token: token), wallTime: wallTime
+        ) { PutProof.shows(record, $0) }
         guard ended(decision, of: person.id, \.personWrites, now: now) else { return }
-        guard decision == .taken else {
+        guard decision == .taken, isShown || hasPerson(record, of: person.id, token: token, now: now) else {
             personNotes.restsUntil[person.id] = now + settings.intervals.refusedReport
             return
         }
         try outbox.markPersonSent(person)
         board.log(.personSent)
+    }
+
+    /// The server says that it took the record, and not what it took.
+    private func hasPerson(
+        _ record: PersonRecord, of id: PersonID, token: String, now: Duration
+    ) -> Bool {
+        let (decision, answered) = StatusTable.decidePerson(
+            server.person(id, token: token), wallTime: wallTime)
+        return ended(decision, of: id, \.personReads, now: now) && answered == record
     }
 
     /// True = answered as it should be.

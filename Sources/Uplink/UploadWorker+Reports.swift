@@ -64,11 +64,23 @@ extension UploadWorker {
             guard try learnCauses(of: device, outbox, token: token) else { return true }
             gaps = try outbox.unsentGaps(of: device, limit: Self.gapsPerRequest)
         }
-        let outcome = server.putGaps(gaps, of: device, token: token)
-        guard ended(outcome, device: device, now: now) else { return true }
+        let put = gaps.map { APIGap($0) }
+        let (decision, isShown) = StatusTable.decidePut(
+            server.putGaps(put, of: device, token: token), wallTime: wallTime
+        ) { PutProof.shows(put, $0) }
+        guard ended(decision, device: device, now: now) else { return true }
+        // Records are complete through a gap that the server has: only what it shows counts as that.
+        guard isShown || hasGaps(put, of: device, token: token, now: now) else { return true }
         try outbox.markSent(gaps, of: device)
         board.log(.gapsSent(device: device, count: gaps.count))
         return true
+    }
+
+    /// The server says that it took them, and not what it took.
+    private func hasGaps(_ gaps: [APIGap], of device: DeviceID, token: String, now: Duration) -> Bool {
+        let decision = StatusTable.decideGapsHeld(
+            server.gaps(of: device, token: token), gaps, wallTime: wallTime)
+        return ended(decision, device: device, now: now)
     }
 
     /// Whoever freed records that it could not read has said so, and is not to be overruled by who only found them gone.
@@ -95,24 +107,29 @@ extension UploadWorker {
         guard let note = notes[device] else { return false }
         let isFirst = atRest && note.lastReport == nil
         guard isFirst || now >= note.reportedAt + settings.intervals.report else { return false }
-        guard let report = try outbox.report(of: device), report != note.lastReport else { return false }
+        guard let report = try outbox.report(of: device) else { return false }
+        // One that may not have been stored goes again, if more slowly.
+        let isAgain = note.isReportDoubted && now >= note.reportedAt + settings.intervals.refusedReport
+        guard report != note.lastReport || isAgain else { return false }
         if wantsState(device, now: now, beforeReport: true) {
             try readState(of: device, outbox, token: token, now: now)
             return true
         }
         try outbox.noteSending(report, of: device)
-        let outcome = server.putStatus(report, of: device, token: token)
-        if ended(outcome, device: device, now: now) {
+        let (decision, isShown) = StatusTable.decidePut(
+            server.putStatus(report, of: device, token: token), wallTime: wallTime
+        ) { PutProof.shows(report, $0) }
+        if ended(decision, device: device, now: now) {
             try outbox.noteTaken(report, of: device)
             notes[device]?.lastReport = report
+            notes[device]?.isReportDoubted = !isShown
             notes[device]?.reportedAt = now
         }
         return true
     }
 
-    /// Judges the answer to a PUT; true = taken.
-    private func ended(_ outcome: AttemptOutcome, device: DeviceID, now: Duration) -> Bool {
-        let decision = StatusTable.decidePut(outcome, wallTime: wallTime)
+    /// What the answer to a PUT means for what follows; true = taken.
+    private func ended(_ decision: UploadDecision, device: DeviceID, now: Duration) -> Bool {
         schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)
         switch decision {
         case .taken:

@@ -21,6 +21,8 @@ extension UploadWorker {
             personReads.credentialsChanged()
             personWrites.credentialsChanged()
             comparisonSchedule.credentialsChanged()
+            commands.leases.schedule.credentialsChanged()
+            commands.leases.lookAt = .zero
             // The new token is tried at once, with the cheapest question there is.
             if schedule.credentialsChanged(), let device = devices.first {
                 notes[device]?.isStateRead = false

@@ -14,6 +14,8 @@ final class UploadWorker {
         /// When it was last asked for.
         var stateAskedAt: Duration?
         var lastReport: DeviceReport?
+        /// The server said that it took it, and did not show it.
+        var isReportDoubted = false
         /// When a report last went up; the start counts, so that a history goes first.
         var reportedAt: Duration
         /// Gaps and status rest until then, or until a batch is taken.
@@ -49,7 +51,7 @@ final class UploadWorker {
     var personReads: SideSchedule
     var personWrites: SideSchedule
     /// What people asked for.
-    var commands = CommandState()
+    var commands: CommandState
     var comparison: Comparison?
     var comparisonSchedule: SideSchedule
     /// What the server has of one device on which day.
@@ -80,6 +82,7 @@ final class UploadWorker {
         personReads = SideSchedule(limits: settings.intervals.limits.backOff)
         personWrites = personReads
         comparisonSchedule = personReads
+        commands = CommandState(leases: LeaseNotes(schedule: personReads))
         schedule = UploadSchedule(limits: settings.intervals.limits)
         host = HostNotes(
             prompts: PromptGate(interval: settings.intervals.merge),

@@ -26,7 +26,7 @@ extension Uploader {
         let answer = try await request { worker, token in
             StatusTable.decideLease(
                 worker.server.deleteLease(of: device, gateway: "nobody-asks-for-" + gateway, token: token),
-                wallTime: worker.wallTime)
+                isAsked: false, wallTime: worker.wallTime)
         }
         return answer.flatMap { BandLease($0, ours: gateway) }
     }
@@ -38,17 +38,16 @@ extension Uploader {
             StatusTable.decideLease(
                 worker.server.putLease(
                     LeaseRequest(gatewayID: gateway, ttlSeconds: seconds), of: device, token: token),
-                wallTime: worker.wallTime)
+                isAsked: true, wallTime: worker.wallTime)
         }
         return answer.flatMap { BandLease($0, ours: gateway) }
     }
 
     /// Gives back what `requestLease` got.
     public func releaseLease(of device: DeviceID, gateway: String) async throws(UploadProblem) {
-        _ = try await request { worker, token in
-            StatusTable.decideLease(
-                worker.server.deleteLease(of: device, gateway: gateway, token: token),
-                wallTime: worker.wallTime)
+        let _: Bool? = try await request { worker, token in
+            let outcome = worker.server.deleteLease(of: device, gateway: gateway, token: token)
+            return (StatusTable.decideLeaseReturn(outcome, wallTime: worker.wallTime), nil)
         }
     }
 

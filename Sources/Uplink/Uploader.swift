@@ -30,6 +30,8 @@ public final class Uploader: Sendable {
     ///     `clock`, ms. Called on the upload thread.
     ///   - storeMarked: samples were marked to be derived again; the store does so after `Store.takeUpMarks`. Called on
     ///     the upload thread.
+    ///   - ownerChanged: the server said that this gateway owns a band, or does no more: the next session goes by it.
+    ///     Called on the upload thread.
     ///   - hostTrust: what this host's wall clock is worth: whose fault a certificate is that is not valid now.
     ///   - hostOffset: minutes that this host's local time is ahead of UTC, for `SendLimits.meteredHours`.
     public convenience init(
@@ -41,6 +43,7 @@ public final class Uploader: Sendable {
             _, _, _ in
         },
         storeMarked: @escaping @Sendable () -> Void = {},
+        ownerChanged: @escaping @Sendable (DeviceID) -> Void = { _ in },
         hostTrust: @escaping @Sendable () -> HostTrust = { .plausible },
         hostOffset: @escaping @Sendable (Timestamp) -> Int = { _ in 0 }
     ) {
@@ -48,7 +51,8 @@ public final class Uploader: Sendable {
         self.init(
             settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
             hooks: UploadHooks(
-                serverState: serverState, serverDate: serverDate, storeMarked: storeMarked,
+                ownerChanged: ownerChanged, serverState: serverState, serverDate: serverDate,
+                storeMarked: storeMarked,
                 hostTrust: hostTrust, hostOffset: hostOffset),
             openOutbox: { try StoreOutbox(directory: stateDirectory, now: { clock.wall }) },
             openTransport: { ConfiguredTransport(transport, abortFlag: $0) })
@@ -113,6 +117,18 @@ public final class Uploader: Sendable {
         let question = Mailbox.Question(device: device, until: clock.monotonic + deadline, answer: answer)
         guard mailbox.ask(question) else { return .unreachable }
         return await answer.value(within: deadline, else: .unreachable)
+    }
+
+    /// Asks the server for a band's lease, in front of everything else that is to be sent, because a band waits for it with
+    /// an open link. What it says is written down. Nil = it could not be asked now.
+    public func askLease(of device: DeviceID, deadline: Duration) async -> BandLease? {
+        let answer = OneShot<BandLease?>()
+        let until = clock.monotonic + deadline
+        let order: Mailbox.Order = { worker in
+            answer.set(answer.isSet ? nil : worker?.askLease(of: device, until: until))
+        }
+        guard settings.url != nil, mailbox.give(order) else { return nil }
+        return await answer.value(within: deadline, else: nil)
     }
 
     // MARK: the thread

@@ -22,15 +22,34 @@ public enum StatusTable {
         return decision == .unknownDevice ? .backOff(.notThisAPI(status: 404), retryAfter: nil) : decision
     }
 
-    /// Judges the answer to a PUT of gaps or status. A refusal of it must not touch samples.
-    public static func decidePut(_ outcome: AttemptOutcome, wallTime: APITime) -> UploadDecision {
-        decide(outcome, wallTime: wallTime) { _ in
-            .taken
+    /// Judges the answer to a PUT of gaps, a status or a person. A refusal of it must not touch samples.
+    ///
+    /// Ingest API 1 says what is put, not what the answer to it holds: usually what is stored now. `isShown`: it holds what
+    /// was put. Without that an answer is only one if it is empty or a JSON object, and what depends on the PUT has to be
+    /// read back: a captive portal says 200 to everything.
+    public static func decidePut(
+        _ outcome: AttemptOutcome, wallTime: APITime, shows: ([UInt8]) -> Bool
+    ) -> (decision: UploadDecision, isShown: Bool) {
+        var isShown = false
+        let decision = decide(outcome, wallTime: wallTime) { answer in
+            isShown = shows(answer.body)
+            let isPossible = isShown || answer.body.isEmpty || JSONObject.isOne(answer.body)
+            return isPossible ? .taken : nil
         } refused: { refusal in
             .passOver(refusal)
         } encodingRefused: {
             .backOff(.encodingRefused, retryAfter: nil)
         }
+        return (decision, isShown)
+    }
+
+    /// Judges the answer to `GET /v1/devices/{device_id}/gaps` after gaps were put: has it all of them?
+    public static func decideGapsHeld(
+        _ outcome: AttemptOutcome, _ gaps: [APIGap], wallTime: APITime
+    ) -> UploadDecision {
+        let (decision, known) = decideReading(outcome, wallTime: wallTime) { PutProof.gapKeys($0) }
+        guard let known, !known.isSuperset(of: gaps.map(GapKey.init)) else { return decision }
+        return .passOver(.notStored)
     }
 
     /// Judges the answer to `GET /v1/devices/{device_id}`; a state is only one if it is of the device asked for.

@@ -38,6 +38,9 @@ public struct Refusal: Equatable, Sendable {
         self.message = message
     }
 
+    /// It says that it took something, and does not have it.
+    public static let notStored = Refusal(code: UploadProblem.nothingConfirmed.code, message: "")
+
     /// 413: fewer samples may be taken as they are.
     var isAboutSize: Bool { code == APIErrorCode.batchTooLarge.rawValue }
 }

@@ -8,8 +8,11 @@ import Testing
 
 /// Who owns a band, without a thread.
 @Suite struct LeaseTests {
-    private func run(isOwn: Bool = true, wasMet: Bool = true, lease: BandLease? = nil) -> Run {
-        let run = Run()
+    private func run(
+        isOwn: Bool = true, wasMet: Bool = true, lease: BandLease? = nil,
+        intervals: UploadIntervals = UploadIntervals()
+    ) -> Run {
+        let run = Run(intervals: intervals)
         run.server.contents.change { $0.leases = [:] }
         run.outbox.add([sample(1)])
         run.outbox.contents.change {
@@ -84,7 +87,19 @@ import Testing
         #expect(lease(run)?.isOurs == true)
     }
 
-    @Test func aBandThatIsOnlyObservedOrWasNeverMetIsNotAskedFor() {
+    /// A neighbour with `lease_seconds = 4` renews each second; its end is always near.
+    @Test(arguments: [1, 3, 20, 59]) func anEndThatIsAlwaysNearIsNoTightLoop(_ seconds: Int64) {
+        let run = run()
+        run.pass(.seconds(86_400)) {
+            let now = run.clock.wall.milliseconds / 1000
+            run.server.contents.change { $0.leases = [deviceA.text: ("gw_other", now + seconds)] }
+            run.server.contents.change { $0.now = now }
+        }
+        #expect(lease(run)?.isOurs == false)
+        #expect((100...170).contains(asked(run)), "\(asked(run))")
+    }
+
+    @Test func aBandThatIsOnlyObservedOrIsLeftToWhoMeetsItIsNotAskedFor() {
         for run in [run(isOwn: false), run(wasMet: false)] {
             pass(600, run)
             #expect(asked(run) == 0)
@@ -106,12 +121,158 @@ import Testing
         #expect(run.log.count { $0 == "DELETE lease" } == 1)
     }
 
-    @Test func aServerWithoutLeasesChangesNothing() {
+    @Test func aServerWithoutLeasesIsNotedAndAskedNowAndThen() {
         let run = run()
         run.server.contents.change { $0.leases = nil }
         pass(7000, run)
-        #expect(lease(run) == nil && asked(run) == 2 && run.outbox.count(.confirmed) == 1)
-        #expect(run.problem == nil)
+        #expect(lease(run) == .notKept && asked(run) == 2 && run.outbox.count(.confirmed) == 1)
+        #expect(run.owners.value == [deviceA], "it may be acknowledged now")
+        #expect(run.problem == nil && !run.events.value.contains(.lease(device: deviceA, isOurs: true)))
+        // There is nothing to give back.
+        run.outbox.contents.change { $0.leased[0].isOwn = false }
+        pass(7000, run)
+        #expect(!run.log.contains("DELETE lease"))
+        // It has learnt it.
+        run.outbox.contents.change { $0.leased[0].isOwn = true }
+        hold(run, for: 100_000)
+        pass(7000, run)
+        #expect(lease(run)?.holder == "gw_other" && run.owners.value == [deviceA, deviceA])
+    }
+
+    @Test func aServerThatKnowsADeviceByItsFirstBatchIsAskedAgainSoon() {
+        let run = run()
+        run.server.set(fault: { request, _ in
+            guard request.url.hasSuffix("lease"), run.server.contents.value.samples.isEmpty else {
+                return nil
+            }
+            return .success(ModelServer.error(APIFailure(.unknownDevice, "")))
+        })
+        var requests = 0
+        while run.posts == 0, requests < 50 {
+            _ = run.worker.step(wasWoken: false)
+            requests += 1
+        }
+        #expect(lease(run) == nil && requests < 50, "no loop before the batch")
+        pass(70, run)
+        #expect(lease(run)?.isOurs == true)
+    }
+
+    static let foreign: [HTTPResponse] = [
+        HTTPResponse(status: 200, body: Array("<html>log in</html>".utf8)),
+        HTTPResponse(status: 200, body: Array("{}".utf8)), HTTPResponse(status: 204),
+        HTTPResponse(status: 200, body: Array(#"{"holder":null,"expires_at":null}"#.utf8)),
+        HTTPResponse(status: 404, body: Array("<html>".utf8)), HTTPResponse(status: 409),
+    ]
+
+    @Test(arguments: foreign) func anAnswerOfSomethingElseOwnsNothing(_ answer: HTTPResponse) {
+        let run = run()
+        run.server.set(fault: { request, _ in request.url.hasSuffix("lease") ? .success(answer) : nil })
+        pass(7000, run)
+        #expect(lease(run) == nil && run.owners.value.isEmpty)
+        #expect(run.outbox.count(.confirmed) == 1 && run.problem == nil)
+        run.server.set(fault: nil)
+        pass(901, run)
+        #expect(lease(run)?.isOurs == true && run.owners.value == [deviceA])
+    }
+
+    @Test func aLeaseThatIsNotTakenBackEndsByItself() {
+        for answer in [
+            HTTPResponse(status: 204), ModelServer.error(APIFailure(.methodNotAllowed, "")),
+            ModelServer.error(.malformed("")), HTTPResponse(status: 200, body: Array("<html>".utf8)),
+        ] {
+            let run = run()
+            pass(5, run)
+            let tries = Locked(0)
+            run.server.set(fault: { request, _ in
+                guard request.method == .delete else { return nil }
+                tries.change { $0 += 1 }
+                return .success(answer)
+            })
+            run.outbox.contents.change { $0.leased[0].isOwn = false }
+            pass(3600, run)
+            // What is not this API's says nothing; it backs off to a quarter of an hour.
+            let isForeign = answer.status == 200
+            #expect((lease(run) != nil) == isForeign)
+            #expect(tries.value == 1 || isForeign && tries.value < 20, "\(tries.value)")
+        }
+    }
+
+    // MARK: a session asks
+
+    private func ask(_ run: Run, within deadline: Duration = .seconds(10)) -> BandLease? {
+        run.worker.askLease(of: deviceA, until: run.clock.monotonic + deadline)
+    }
+
+    @Test func aSessionAsksBeforeAnythingElseIsSaid() {
+        let run = run(wasMet: false)
+        #expect(ask(run)?.isOurs == true && lease(run)?.isOurs == true)
+        #expect(run.log == ["PUT lease"], "one request")
+        #expect(run.owners.value.isEmpty, "who asked knows")
+        #expect(run.worker.askLease(of: deviceB, until: run.clock.monotonic + .seconds(10)) == nil)
+        #expect(ask(run, within: .zero) == nil)
+        hold(run, for: 900)
+        #expect(ask(run)?.holder == "gw_other" && lease(run)?.isOurs == false)
+        run.server.contents.change { $0.leases = nil }
+        #expect(ask(run) == .notKept)
+    }
+
+    @Test func aSessionIsNotHeldUpByAServerThatIsAway() {
+        let run = run()
+        let tries = Locked(0)
+        run.server.set(fault: { _, _ in
+            tries.change { $0 += 1 }
+            return .failure(HTTPFailure(.timedOut, ""))
+        })
+        for _ in 0..<9 {
+            #expect(ask(run) == nil)
+            run.clock.advance(by: .seconds(1))
+        }
+        #expect(tries.value == 1, "sessions that follow each other wait once")
+        run.clock.advance(by: .seconds(2))
+        run.server.set(fault: nil)
+        #expect(ask(run)?.isOurs == true, "the upload's own waits are not the session's")
+    }
+
+    @Test func aNewTokenAsksForLeasesAgain() {
+        let run = run()
+        run.server.set(fault: { request, _ in
+            let isNew = request.headers.contains(HTTPHeader("Authorization", "Bearer new"))
+            guard !isNew, request.url.hasSuffix("lease") else { return nil }
+            return .success(ModelServer.error(APIFailure(.forbidden, "not bands")))
+        })
+        pass(86_400, run)
+        #expect(run.outbox.count(.confirmed) == 1 && run.problem == nil)
+        #expect(run.events.value.count { $0 == .leaseForbidden } == 1, "said once")
+        #expect(ask(run) == nil)
+        run.directory.write("new\n", to: "token")
+        pass(130, run)
+        #expect(lease(run)?.isOurs == true)
+    }
+
+    @Test func aNetworkThatComesAsksForLeases() {
+        let run = run()
+        pass(5, run)
+        run.server.set(fault: { _, _ in .failure(HTTPFailure(.cannotConnect, "")) })
+        pass(86_400, run)
+        run.server.set(fault: nil)
+        let before = asked(run)
+        run.worker.prompted()
+        pass(3, run)
+        #expect(asked(run) == before + 1)
+    }
+
+    @Test func leasesAreTriedAtTheUploadsPace() {
+        var intervals = UploadIntervals()
+        intervals.limits.backOff = .init(first: .seconds(3600), longest: .seconds(7200))
+        let run = run(intervals: intervals)
+        let tries = Locked(0)
+        run.server.set(fault: { request, _ in
+            guard request.url.hasSuffix("lease") else { return nil }
+            tries.change { $0 += 1 }
+            return .success(HTTPResponse(status: 500))
+        })
+        pass(1700, run)
+        #expect(tries.value == 1)
     }
 
     @Test func withoutAnAnswerWhatWasSaidLastHolds() {

@@ -36,6 +36,8 @@ final class ModelServer: UploadTransport, Sendable {
         var pageSize = 1_000
         /// Raw samples that were let go: counted, and shown by nothing else.
         var expired: Set<Key> = []
+        /// What a PUT of gaps, a status or a person is answered with instead of what is stored then.
+        var putAnswer: HTTPResponse?
         /// False = it knows no ranges.
         var hasRanges = false
         /// Who holds a device, and until when by the clock of the test, s; nil as a whole = it knows no leases.
@@ -189,6 +191,7 @@ final class ModelServer: UploadTransport, Sendable {
                 else { return Self.error(.malformed("person")) }
                 contents.persons[name] = record
             }
+            if request.method == .put, let answer = contents.putAnswer { return answer }
             guard let record = contents.persons[name] else { return Self.error(APIFailure(.notFound, "")) }
             return HTTPResponse(status: 200, body: (try? APIJSON.encode(record)) ?? [])
         }
@@ -310,7 +313,7 @@ final class ModelServer: UploadTransport, Sendable {
             default:
                 return Self.error(APIFailure(.notFound, ""))
             }
-            return HTTPResponse(status: 200, body: Array("{}".utf8))
+            return contents.putAnswer ?? HTTPResponse(status: 200, body: body)
         }
     }
 }

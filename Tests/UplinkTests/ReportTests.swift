@@ -1,5 +1,6 @@
 import BandProfile
 import GatewayModel
+import HTTPClient
 import IngestAPI
 import Testing
 
@@ -33,6 +34,63 @@ import Testing
         run.outbox.contents.change { $0.gaps[deviceA] = [healed] }
         run.pass(.seconds(61))
         #expect(run.server.contents.value.gaps[deviceA.text]?.first?.healedAt == APITime(milliseconds: 2000))
+    }
+
+    static let silentAnswers = [HTTPResponse(status: 204), HTTPResponse(status: 200, body: Array("{}".utf8))]
+
+    static let liars: [HTTPResponse] =
+        silentAnswers + [
+            HTTPResponse(status: 200, body: Array("<html>log in</html>".utf8)),
+            HTTPResponse(status: 200, body: Array("ok".utf8)),
+            HTTPResponse(status: 200, body: Array(#"{"gaps":[]}"#.utf8)),
+            HTTPResponse(status: 201, body: Array(#"{"gaps":[{"ring":"b5e5d00d","first_seq":12}]}"#.utf8)),
+        ]
+
+    /// `complete_through` passes over a gap that was sent: it has to be at the server.
+    @Test(arguments: liars) func whatTheServerDoesNotShowIsNotSent(_ lie: HTTPResponse) {
+        for isWholeServer in [true, false] {
+            let tries = Locked(0)
+            let run = Run()
+            run.outbox.add((1...10).map { sample($0) })
+            _ = run.untilItWaits()
+            run.server.set(fault: { request, _ in
+                guard isWholeServer || request.method == .put else { return nil }
+                tries.change { $0 += 1 }
+                return .success(lie)
+            })
+            let gap = gap
+            run.outbox.contents.change {
+                $0.gaps[deviceA] = [gap]
+                $0.reports[deviceA] = DeviceReport(batteryPercent: 80)
+            }
+            run.pass(.seconds(3000))
+            #expect(run.outbox.contents.value.sentGaps[deviceA] ?? [] == [])
+            #expect(run.problem != nil, "a person is told")
+            #expect(tries.value < 60)
+            run.server.set(fault: nil)
+            run.pass(.seconds(86_400))
+            #expect(run.server.contents.value.gaps[deviceA.text]?.count == 1)
+            #expect(run.outbox.contents.value.sentGaps[deviceA]?.count == 1)
+            #expect(run.server.contents.value.reports[deviceA.text]?.batteryPercent == 80)
+            #expect(run.problem == nil)
+        }
+    }
+
+    /// Ingest API 1 does not say what a PUT is answered with.
+    @Test(arguments: silentAnswers) func whatIsNotShownIsReadBack(_ answer: HTTPResponse) {
+        let run = Run()
+        run.server.contents.change { $0.putAnswer = answer }
+        run.outbox.add((1...10).map { sample($0) })
+        let gap = gap
+        run.outbox.contents.change {
+            $0.gaps[deviceA] = [gap]
+            $0.reports[deviceA] = DeviceReport(batteryPercent: 80)
+        }
+        run.pass(.seconds(7200))
+        #expect(run.outbox.contents.value.sentGaps[deviceA]?.count == 1)
+        #expect(run.log.count { $0.hasPrefix("PUT gaps") } <= 2)
+        #expect((1...3).contains(run.log.count { $0.hasPrefix("PUT status") }))
+        #expect(run.outbox.count(.confirmed) == 10 && run.problem == nil)
     }
 
     @Test func whoFreedRecordsIsNotOverruledByWhoFoundThemGone() {

@@ -16,6 +16,8 @@ final class Run {
     let states = Locked<[String]>([])
     let dates = Locked<[String]>([])
     let marks = Locked(0)
+    /// Bands of which was said that their owner is another.
+    let owners = Locked<[DeviceID]>([])
     let network = Locked(NetworkState())
     let trust = Locked(HostTrust.plausible)
     let hostOffset = Locked(0)
@@ -36,7 +38,7 @@ final class Run {
         self.clock = clock
         if let token { directory.write(token, to: "token") }
         let (events, states, dates, marks, outbox) = (events, states, dates, marks, outbox)
-        let (network, trust, hostOffset) = (network, trust, hostOffset)
+        let (network, trust, hostOffset, owners) = (network, trust, hostOffset, owners)
         let board = UploadBoard(log: { event in events.change { $0.append(event) } })
         self.board = board
         let settings = UploadSettings(
@@ -52,6 +54,7 @@ final class Run {
                     }),
                 clock: clock, random: injectedRandom(seed: seed), board: board, openOutbox: { outbox },
                 hooks: UploadHooks(
+                    ownerChanged: { device in owners.change { $0.append(device) } },
                     serverState: { device, state in
                         states.change { $0.append("\(device) \(state?.maxVersion ?? 0)") }
                     }, storeMarked: { marks.change { $0 += 1 } }, hostTrust: { trust.value },

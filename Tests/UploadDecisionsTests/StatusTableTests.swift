@@ -140,19 +140,66 @@ import UploadDecisions
         }
     }
 
-    @Test func aPutIsTakenByAny2xxAndItsRefusalTouchesNoSample() {
-        #expect(StatusTable.decidePut(answered(200, "{}"), wallTime: wallTime) == .taken)
-        #expect(StatusTable.decidePut(answered(204), wallTime: wallTime) == .taken)
+    private func put(_ outcome: AttemptOutcome, _ gaps: [APIGap] = []) -> (UploadDecision, Bool) {
+        StatusTable.decidePut(outcome, wallTime: wallTime) { PutProof.shows(gaps, $0) }
+    }
+
+    @Test func aPutIsTakenByAnAnswerOfThisAPIAndItsRefusalTouchesNoSample() {
+        let gap = APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: nil, cause: .unreadable)
+        let shown = #"{"gaps":[{"ring":"b5e5d00d","first_seq":11,"cause":"of tomorrow"}]}"#
+        #expect(put(answered(200, shown), [gap]) == (.taken, true))
+        for other in [
+            "{}", #"{"gaps":[]}"#, shown.replacing("11", with: "12"), shown.replacing("b5", with: "b6"),
+        ] {
+            #expect(put(answered(200, other), [gap]) == (.taken, false), "\(other)")
+        }
+        #expect(put(answered(204), [gap]) == (.taken, false))
+        for foreign in [Self.portal, "ok", "[]", "null", "7", #""{}""#] {
+            #expect(put(answered(200, foreign), [gap]) == (Self.foreign(200), false), "\(foreign)")
+        }
+        #expect(put(answered(400, errorBody("malformed"))) == (.passOver(Self.malformed), false))
+        #expect(put(answered(404, errorBody("unknown_device"))) == (.unknownDevice, false))
+        #expect(put(answered(302)) == (Self.foreign(302), false))
         #expect(
-            StatusTable.decidePut(answered(400, errorBody("malformed")), wallTime: wallTime)
-                == .passOver(Self.malformed))
+            put(answered(401, errorBody("authentication_failed")))
+                == (.waitForCredentials(.authenticationFailed), false))
+    }
+
+    @Test func aLeaseIsOnlyOneWithWhoHoldsIt() {
+        let time = "2026-10-27T05:31:00.000Z"
+        let held = #"{"holder":"gw_1","expires_at":"\#(time)"}"#
+        let free = #"{"holder":null,"expires_at":null}"#
+        func decide(_ status: Int, _ body: String, isAsked: Bool) -> (UploadDecision, LeaseDecision?) {
+            StatusTable.decideLease(answered(status, body), isAsked: isAsked, wallTime: wallTime)
+        }
+        let answer = LeaseAnswer(holder: "gw_1", expiresAt: APITime(time))
+        for isAsked in [true, false] {
+            #expect(decide(200, held, isAsked: isAsked) == (.taken, .granted(answer)))
+            for foreign in [Self.portal, "{}", "[]", #"{"ok":true}"#, #"{"holder":7}"#] {
+                #expect(decide(200, foreign, isAsked: isAsked) == (Self.foreign(200), nil), "\(foreign)")
+            }
+            #expect(decide(409, held, isAsked: isAsked) == (Self.foreign(409), nil), "no error in it")
+            #expect(decide(404, Self.portal, isAsked: isAsked) == (Self.foreign(404), nil))
+            for code in [APIErrorCode.notFound, .methodNotAllowed] {
+                let absent = decide(code.status, errorBody(code.rawValue), isAsked: isAsked)
+                #expect(absent.1 == .notKept)
+            }
+        }
         #expect(
-            StatusTable.decidePut(answered(404, errorBody("unknown_device")), wallTime: wallTime)
-                == .unknownDevice)
-        #expect(StatusTable.decidePut(answered(302), wallTime: wallTime) == Self.foreign(302))
-        #expect(
-            StatusTable.decidePut(answered(401, errorBody("authentication_failed")), wallTime: wallTime)
-                == .waitForCredentials(.authenticationFailed))
+            decide(200, free, isAsked: false) == (.taken, .granted(LeaseAnswer(holder: nil, expiresAt: nil))))
+        #expect(decide(200, free, isAsked: true) == (Self.foreign(200), nil), "it was asked for")
+    }
+
+    @Test func anAnswerShowsAStatusOrAPersonOnlyAsItWasPut() throws {
+        let report = DeviceReport(batteryPercent: 80, unsent: 0)
+        #expect(PutProof.shows(report, try APIJSON.encode(report)))
+        let person = PersonRecord(label: "Anna", zones: [])
+        #expect(PutProof.shows(person, try APIJSON.encode(person)))
+        for body in ["{}", #"{"battery_percent":81,"unsent":0,"label":"Anne","zones":[]}"#, Self.portal, ""] {
+            #expect(!PutProof.shows(report, Array(body.utf8)), "\(body)")
+            #expect(!PutProof.shows(person, Array(body.utf8)), "\(body)")
+            #expect(!PutProof.shows(PersonRecord(zones: []), Array(body.utf8)), "\(body)")
+        }
     }
 
     @Test func aStateIsOnlyOneOfTheDeviceThatWasAskedFor() {

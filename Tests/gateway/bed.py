@@ -67,6 +67,17 @@ class GatewayCase(unittest.TestCase):
         """Sessions that read a band to its end, by the end of its address."""
         return collections.Counter(re.findall(r"session ended \(band=(\S+), end=caught_up", stack.daemon.text()))
 
+    def record_more(self, stack, more=400):
+        """The band goes on measuring while nobody reads it."""
+        stack.sim.stop()
+        known = len(stack.truth())
+        stack.sim.command += ["--record-every", "2"]
+        stack.start_sim()
+        stack.wait(lambda: len(stack.truth()) > known + more, "more records", pause=0.2)
+        stack.sim.stop()
+        del stack.sim.command[-2:]
+        stack.start_sim()
+
     # the server, as its API tells it
 
     @staticmethod
@@ -74,6 +85,16 @@ class GatewayCase(unittest.TestCase):
         """The answer to `GET path`."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{stack.port}{path}", headers={"Authorization": f"Bearer {stack.token}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def lease(self, stack, method, gateway="gw_other", ttl=3600):
+        """Another gateway asks for the band, or gives it back."""
+        path = f"/v1/devices/{device_id(stack.bands[0])}/lease"
+        body = json.dumps({"gateway_id": gateway, "ttl_s": ttl}).encode() if method == "PUT" else None
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{stack.port}{path}" + ("" if body else f"?gateway_id={gateway}"), data=body,
+            method=method, headers={"Authorization": f"Bearer {stack.token}", "Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import urllib.request
 
 from bed import GatewayCase, device_id
 
@@ -22,29 +21,8 @@ class Replace(GatewayCase):
         stack.start_daemon()
         stack.wait(lambda: stack.status()["running"], "the new gateway", pause=0.2)
 
-    def record_more(self, stack, more=400):
-        """The band goes on measuring while nobody reads it."""
-        stack.sim.stop()
-        known = len(stack.truth())
-        stack.sim.command += ["--record-every", "2"]
-        stack.start_sim()
-        stack.wait(lambda: len(stack.truth()) > known + more, "more records", pause=0.2)
-        stack.sim.stop()
-        del stack.sim.command[-2:]
-        stack.start_sim()
-
     def replace(self, stack, *arguments):
         return json.loads(stack.command("--json", "replace", *arguments))
-
-    def lease(self, stack, method, gateway="gw_other", ttl=3600):
-        """Another gateway asks for the band, or gives it back."""
-        path = f"/v1/devices/{device_id(stack.bands[0])}/lease"
-        body = json.dumps({"gateway_id": gateway, "ttl_s": ttl}).encode() if method == "PUT" else None
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{stack.port}{path}" + ("" if body else f"?gateway_id={gateway}"), data=body,
-            method=method, headers={"Authorization": f"Bearer {stack.token}", "Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
 
     @staticmethod
     def lease_end(stack):

@@ -118,9 +118,13 @@ class Corrupt(GatewayCase):
 
     def test_what_was_acked_and_never_uploaded_is_named_storage_lost(self):
         stack = self.stack(bands=1)
-        stack.start_bus().start_server()
+        stack.start()
+        # It owns the band, and goes on while the server is away.
+        self.wait_until_calm(stack)
         stack.server.stop()
-        stack.start_sim().start_daemon()
+        acks = len(stack.acks())
+        self.record_more(stack)
+        stack.wait(lambda: len(stack.acks()) > acks, "acks of what never went up", pause=0.3)
         self.wait_until_calm(stack, uploaded=False)
         stack.daemon.stop()
         (stack.state / "gateway.db").write_bytes(b"\x5a" * 65536)

@@ -1,0 +1,46 @@
+import GatewayModel
+import Store
+import Uplink
+
+/// Whether what a session stores may be acknowledged. Ingest API 1: "The owner acks; others observe."
+struct Ownership: Sendable {
+    /// The band waits for the answer with an open link.
+    private static let deadline = Duration.seconds(10)
+
+    var store: Store
+    /// Nil = there is no server, so a band is owned by whoever is told to own it.
+    var uploader: Uploader?
+    var hostWatch: HostClockWatch
+
+    /// Asked once before a session, and only where what the server said last does not suffice. While it can't be asked, the
+    /// last owner goes on and a gateway that never was one observes.
+    func lease(of band: AdoptedBand) async -> BandLease? {
+        let known: BandLease?
+        // An ack can't be taken back: what can't be read is taken for another's.
+        do { known = try await store.lease(of: band.device) } catch { return .unanswered }
+        guard let uploader, band.mode == .own else { return known }
+        let now = hostWatch.stamp()
+        guard BandLease.isToBeAsked(known, at: now.wall, trust: now.trust) else { return known }
+        return await uploader.askLease(of: band.device, deadline: Self.deadline) ?? known ?? .unanswered
+    }
+}
+
+/// Tells the bands' keepers that their owner is another; connected once there are any.
+final class OwnerRelay: Sendable {
+    private let devices: AsyncStream<DeviceID>
+    private let continuation: AsyncStream<DeviceID>.Continuation
+
+    init() {
+        // Of a band that is dropped the next session is as late as it would be without this.
+        (devices, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+    }
+
+    deinit { continuation.finish() }
+
+    func give(_ device: DeviceID) { continuation.yield(device) }
+
+    func connect(_ receive: @escaping @Sendable (DeviceID) async -> Void) -> Task<Void, Never> {
+        let devices = devices
+        return Task { for await device in devices { await receive(device) } }
+    }
+}
