@@ -169,9 +169,11 @@ import UploadDecisions
 
     @Test func anAnswerShowsAStatusOrAPersonOnlyAsItWasPut() throws {
         let report = DeviceReport(batteryPercent: 80, unsent: 0)
-        #expect(PutProof.shows(report, try APIJSON.encode(report)))
+        let reported = try APIJSON.encode(report)
+        #expect(PutProof.shows(report, reported))
         let person = PersonRecord(label: "Anna", zones: [])
-        #expect(PutProof.shows(person, try APIJSON.encode(person)))
+        let named = try APIJSON.encode(person)
+        #expect(PutProof.shows(person, named))
         for body in ["{}", #"{"battery_percent":81,"unsent":0,"label":"Anne","zones":[]}"#, Self.portal, ""] {
             #expect(!PutProof.shows(report, Array(body.utf8)), "\(body)")
             #expect(!PutProof.shows(person, Array(body.utf8)), "\(body)")
