@@ -41,7 +41,8 @@ class Owner(GatewayCase):
         self.record_more(stack)
         stack.start_daemon()
         self.wait_until_calm(stack, uploaded=False)
-        self.assertGreater(len(stack.acks()), acks)
+        # The band hears of it a moment later.
+        stack.wait(lambda: len(stack.acks()) > acks, "acks of the last owner", pause=0.1)
         stack.start_server()
         self.wait_for_upload(stack)
         self.check_accounts(stack)
@@ -72,7 +73,8 @@ class Owner(GatewayCase):
         acks = len(stack.acks())
         stack.start_daemon()
         self.wait_until_calm(stack, uploaded=False)
-        self.assertGreater(len(stack.acks()), acks)
+        # The band hears of it a moment later.
+        stack.wait(lambda: len(stack.acks()) > acks, "acks of the last owner", pause=0.1)
         stack.start_server()
         self.wait_for_upload(stack)
         self.check_accounts(stack)
