@@ -21,6 +21,9 @@ public final class IngestService: Sendable {
     private let look = Guarded(Look())
     private let lookInterval: Duration
 
+    /// For longer than a proof of room that failed answers for the next: each look finds something new.
+    public static let lookInterval = Duration.seconds(2)
+
     private struct Look {
         var task: Task<Void, Never>?
         var isRunning = false
@@ -34,7 +37,7 @@ public final class IngestService: Sendable {
         storage: any IngestStorage, tokens: TokenTable = TokenTable(),
         tokenStorage: (any TokenStorage)? = nil, requestsPerMinute: Int? = nil, isBehindProxy: Bool = false,
         zones: ZoneDatabase = ZoneDatabase(), dashboard: StaticFiles = .none,
-        lookInterval: Duration = .seconds(1),
+        lookInterval: Duration = IngestService.lookInterval,
         report: @escaping @Sendable (ServiceEvent) -> Void = { _ in }
     ) {
         self.storage = storage

@@ -59,11 +59,23 @@ import Testing
         isFull.withLock { $0 = false }
         await #expect(throws: StorageFailure.self) { try await queue.probe(asked: .now) }
         #expect(proofs.withLock { $0 } == 1)
-        // What is written since is reason enough for another one.
+        // A small write finds room on a disk that is nearly full: it is no reason for another one.
         try await queue.perform(account("small"))
+        await #expect(throws: StorageFailure.self) { try await queue.probe(asked: .now) }
+        #expect(proofs.withLock { $0 } == 1)
+        // One as large as what failed ends the doubt, and what was found in it.
+        try await queue.perform(account(String(repeating: "b", count: 2000)))
         try await queue.probe(asked: .now)
+        #expect(proofs.withLock { $0 } == 1)
+        isFull.withLock { $0 = true }
+        await #expect(throws: StorageFailure.self) { try await queue.perform(account(large + "c")) }
+        await #expect(throws: StorageFailure.self) { try await queue.probe(asked: .now) }
         #expect(proofs.withLock { $0 } == 2)
         await queue.close()
+    }
+
+    @Test func aLookFindsSomethingNew() {
+        #expect(IngestService.lookInterval > TimeLimits.request.proof)
     }
 
     @Test func proofsGetFartherApart() {

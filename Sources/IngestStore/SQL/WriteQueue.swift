@@ -24,7 +24,7 @@ actor WriteQueue {
     /// When something was last written durably; nil after a failure.
     private(set) var lastSuccess: ContinuousClock.Instant?
     var room = RoomDoubt()
-    /// A proof of room that failed: it writes much, and anybody may ask for one. Nil once something was written.
+    /// A proof of room that failed: it writes much, and anybody may ask for one. Nil once the doubt is over.
     var failedProof: (at: ContinuousClock.Instant, failure: StorageFailure)?
     let proofLasts: Duration
     nonisolated let probes = SharedProbe()
@@ -136,8 +136,9 @@ actor WriteQueue {
             // A transaction that wrote nothing proves nothing.
             if bytesOfGroup > 0 {
                 lastSuccess = .now
-                failedProof = nil
                 room.wrote(bytesOfGroup)
+                // A small write may find room where a proof finds none: it is no reason for another one.
+                if !room.isDoubtful { failedProof = nil }
             }
             for (job, outcome) in zip(group, outcomes) {
                 switch outcome {
