@@ -61,6 +61,25 @@ private final class Turns {
         #expect(turns.leave(account: "a") == 3)
     }
 
+    /// Many may wait for moments: none of them leaves a task behind that sleeps on for as long as it would have waited.
+    @Test(.timeLimit(.minutes(5))) func whoHasItsTurnSleepsNoMore() async throws {
+        let (slept, woke) = AsyncStream.makeStream(of: Void.self)
+        let line = AnswerLine(.init(), patience: .seconds(3600)) { duration in
+            defer { woke.yield() }
+            try await Task.sleep(for: duration)
+        }
+        let gate = Gate()
+        async let first: Void = line.inTurn("a") { await gate.wait() }
+        await gate.somebodyWaits()
+        async let second: Void = line.inTurn("a") {}
+        while line.waiting == 0 { await Task.yield() }
+        gate.open()
+        try await first
+        try await second
+        for await _ in slept { break }
+        #expect(line.waiting == 0)
+    }
+
     // MARK: answers
 
     @Test(.timeLimit(.minutes(5))) func oneThatWaitsTooLongIsTold() async throws {

@@ -31,8 +31,8 @@ import Testing
     private final class Engine: SQLEngine {
         struct State {
             var isLate = false
-            /// Late with a commit only.
-            var isLateAtTheEnd = false
+            /// What a commit fails with.
+            var endFailure: StorageFailure?
             var begins = 0
             /// What each begin does, in turn.
             var steps: [@Sendable () -> Void] = []
@@ -77,7 +77,7 @@ import Testing
         func beginReading() throws(StorageFailure) { try engine.begin() }
         func run(_ calls: [SQLCall]) -> [SQLResult] { [] }
         func commit(_ calls: [SQLCall]) throws(StorageFailure) {
-            if engine.state.withLock({ $0.isLateAtTheEnd }) { throw WaitingTests.late }
+            if let failure = engine.state.withLock({ $0.endFailure }) { throw failure }
         }
         func rollBack() {}
         func close() {}
@@ -289,11 +289,26 @@ import Testing
         await #expect(throws: Self.late) { try await queue.probe(asked: .now) }
         #expect(await !queue.room.isDoubtful)
         let asked = ContinuousClock.now
-        engine.state.withLock { ($0.isLate, $0.isLateAtTheEnd) = (false, true) }
+        engine.state.withLock { ($0.isLate, $0.endFailure) = (false, Self.late) }
         await #expect(throws: Self.late) {
             try await queue.perform(account("a"), asked: asked + .seconds(60))
         }
         #expect(await !queue.room.isDoubtful)
+        await queue.close()
+    }
+
+    @Test func nothingButADiskThatRefusesLeavesDoubtAboutRoom() async throws {
+        let engine = Engine()
+        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+        let full = StorageFailure(.unavailable, "53100: no space left on device")
+        // The database was restarted.
+        var cut = StorageFailure(.unavailable, "57P01: terminating connection")
+        cut.isCut = true
+        for (failure, isDoubtful) in [(cut, false), (full, true)] {
+            engine.state.withLock { $0.endFailure = failure }
+            await #expect(throws: failure) { try await queue.perform(account("a")) }
+            #expect(await queue.room.isDoubtful == isDoubtful)
+        }
         await queue.close()
     }
 

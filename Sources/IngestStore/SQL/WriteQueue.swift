@@ -161,8 +161,10 @@ actor WriteQueue {
             guard !error.isContended else { return group.forEach { putBack($0, error) } }
             lastSuccess = nil
             rules.note(error, at: .now)
-            // Neither a defect nor another's transaction says anything about room, nor does no answer.
-            if error.kind != .defect, !error.isTransient, !error.isLate { room.failed(bytesOfGroup) }
+            // Neither a defect nor another's transaction says anything about room, nor does no answer, nor a connection that ended.
+            if error.kind != .defect, !error.isTransient, !error.isLate, !error.isCut {
+                room.failed(bytesOfGroup)
+            }
             for job in group { job.fail(error) }
             dropOverdue(at: .now)
         }
