@@ -110,6 +110,11 @@ import Testing
         return failure
     }
 
+    /// What whoever needed that lock for too long is told: not that the storage fails.
+    private static var lockedOut: StorageFailure {
+        StorageFailure(.overloaded, "55P03: a lock was not to be had")
+    }
+
     /// A lock that a statement waits for, for so long that it gives up.
     @Test func aGroupThatWaitedForALockGoesOnWithoutWhoNeedsIt() async throws {
         let directory = TemporaryDirectory()
@@ -155,7 +160,7 @@ import Testing
             tries.withLock { $0 += 1 }
             return Self.lockNotAvailable
         }
-        await #expect(throws: Self.lockNotAvailable) { try await queue.perform(account("a")) }
+        await #expect(throws: Self.lockedOut) { try await queue.perform(account("a")) }
         #expect(tries.withLock { $0 } == 1)
         engine.refuse { _ in nil }
         try await queue.perform(account("a"))
@@ -171,6 +176,6 @@ import Testing
         let outcome = Task { try await queue.perform(account("a")) }
         while await queue.held == 0 { await Task.yield() }
         await queue.close()
-        await #expect(throws: Self.lockNotAvailable) { try await outcome.value }
+        await #expect(throws: Self.lockedOut) { try await outcome.value }
     }
 }

@@ -215,8 +215,9 @@ actor WriteQueue {
         let next = ContinuousClock.now + lockPauses.pause(after: job.heldUp, waited: failure != nil)
         // Whoever could not be begun by then need not wait for it.
         guard !isClosed, rules.refusal(job.asked, at: next) == nil else {
+            // The storage works: what is in the way is somebody else's.
             return job.fail(
-                failure ?? StorageFailure(.overloaded, "another transaction has the device"))
+                StorageFailure(.overloaded, failure?.message ?? "another transaction has the device"))
         }
         var job = job
         job.heldUp += 1
