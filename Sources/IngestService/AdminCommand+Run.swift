@@ -30,16 +30,39 @@ extension AdminCommand {
     func open(
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(ExitFailure) -> DatabaseStorage {
-        if case .sqlite(let path) = store, !action.makesStore, access(path, F_OK) != 0 {
-            throw ExitFailure(
-                status: 74,
-                "there is no store \(path): check --store; bandferry-ingest account create makes one where there is none"
-            )
+        if case .sqlite(let path) = store {
+            let code = access(path, R_OK | W_OK) == 0 ? 0 : errno
+            if let failure = Self.failure(at: path, code, makesStore: action.makesStore) { throw failure }
         }
         do {
             return try await DatabaseStorage(store, retention: nil) { report("\($0)") }
         } catch {
             throw .store(error)
+        }
+    }
+
+    /// Why the file at a path is of no use. `code`: what the system says of it, 0 = it can be read and written.
+    static func failure(at path: String, _ code: Int32, makesStore: Bool) -> ExitFailure? {
+        let reason = String(cString: strerror(code))
+        switch code {
+        case 0: return nil
+        case ENOENT, ENOTDIR:
+            // Who makes it is told what is in the way then.
+            if makesStore { return nil }
+            return ExitFailure(
+                status: 74,
+                "there is no store \(path): check --store; bandferry-ingest account create makes one where there is none"
+            )
+        case EACCES, EPERM:
+            return ExitFailure(
+                status: 74,
+                "the store \(path) is not for this user: \(reason); run this as the user that the server runs as, "
+                    + "such as sudo -u bandferry-ingest"
+            )
+        default:
+            return ExitFailure(
+                status: 74,
+                "the store \(path) can't be looked at: \(reason); check --store and what it lies on")
         }
     }
 

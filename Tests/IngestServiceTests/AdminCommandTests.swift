@@ -61,6 +61,41 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
+    @Test func whatIsInTheWayOfAStoreIsNamed() {
+        func failure(_ code: Int32, makesStore: Bool = false) -> ExitFailure? {
+            AdminCommand.failure(at: "/s.sqlite", code, makesStore: makesStore)
+        }
+        #expect(failure(0) == nil)
+        for code in [ENOENT, ENOTDIR] {
+            #expect(failure(code)?.message.hasPrefix("there is no store /s.sqlite") == true)
+            #expect(failure(code, makesStore: true) == nil)
+        }
+        for makesStore in [false, true] {
+            let refused = failure(EACCES, makesStore: makesStore)
+            #expect(refused?.status == 74)
+            #expect(refused?.message.contains("/s.sqlite is not for this user: Permission denied") == true)
+            #expect(refused?.message.contains("sudo -u bandferry-ingest") == true)
+            let broken = failure(EIO, makesStore: makesStore)
+            #expect(broken?.status == 74)
+            #expect(broken?.message.contains("/s.sqlite can't be looked at: Input/output error") == true)
+        }
+    }
+
+    @Test func aStoreThatCannotBeLookedAtIsNotSaidToBeMissing() async throws {
+        let directory = TemporaryDirectory()
+        // A link to itself, as root may go where others may not.
+        let path = directory.path + "/s.sqlite"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        guard
+            case .administer(let command) = try IngestCommand.parse([
+                "account", "list", "--store", "sqlite:" + path,
+            ])
+        else { throw UsageFailure("not a command") }
+        let failure = await #expect(throws: ExitFailure.self) { try await command.run() }
+        #expect(failure?.status == 74)
+        #expect(failure?.message.contains("symbolic links") == true)
+    }
+
     @Test func accountsAndTokensAreListed() async throws {
         let tokens = MemoryTokens()
         for name in ["b", "a"] { _ = try await run(tokens, "account", "create", name) }
