@@ -101,7 +101,8 @@ private final class Turns {
     }
 
     @Test func whatIsBeingSentCountsUntilItIsSent() async throws {
-        let answers = LongAnswers(limits: .init(bytesOfAccount: 100))
+        let answers = LongAnswers(
+            limits: .init(lists: .init(waitingOfAccount: 1, bytesOfAccount: 100), listBytes: 100))
         let text = String(repeating: "a", count: 50)
         var first: ServerResponse? = try await answers.list("x", account: "a") { [text] }
         await #expect(throws: LongAnswers.Overload.self) {
@@ -114,6 +115,30 @@ private final class Turns {
         await #expect(throws: APIFailure.batchTooLarge("there is more than fits into an answer")) {
             _ = try await answers.list("x", account: "c") { [text, text] }
         }
+    }
+
+    /// As many as there are connections could be read slowly, and leave no room for anybody else's.
+    @Test func soDoPages() async throws {
+        let answers = LongAnswers(limits: .init(pages: .init(waitingOfAccount: 1, bytesOfAccount: 1000)))
+        func page(_ rows: Int, _ account: String) async throws -> ServerResponse {
+            try await answers.page(Array(repeating: 7, count: rows), rows: rows, account: account)
+        }
+        var slow: [ServerResponse] = []
+        for _ in 0..<4 { slow.append(try await page(100, "a")) }
+        #expect(slow.map(\.body.count) == [201, 201, 201, 201])
+        await #expect(throws: LongAnswers.Overload.self) { _ = try await page(100, "a") }
+        // What is short, lists and other accounts have their own.
+        #expect(try await page(10, "a").status == 200)
+        #expect(try await answers.list("x", account: "a") { [1] }.status == 200)
+        #expect(try await page(100, "b").status == 200)
+        slow.removeLast()
+        #expect(try await page(100, "a").status == 200)
+        slow = []
+        // One that is longer than that goes alone.
+        let long = try await page(1000, "a")
+        #expect(long.body.count == 2001)
+        await #expect(throws: LongAnswers.Overload.self) { _ = try await page(100, "a") }
+        withExtendedLifetime(long) {}
     }
 
     @Test(.timeLimit(.minutes(5))) func pagesDoNotWaitForLists() async throws {
