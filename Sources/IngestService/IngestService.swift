@@ -17,7 +17,8 @@ public final class IngestService: Sendable {
     private let longAnswers = LongAnswers()
     private let report: @Sendable (ServiceEvent) -> Void
     let metrics = Metrics()
-    /// The look at a storage that was thought to fail, which a write brings about: one at a time, beside requests.
+    /// The look at the storage that a request brings about, which was late or found it working again: one at a time, beside
+    /// requests.
     private let look = Guarded(Look())
     private let lookInterval: Duration
 
@@ -31,8 +32,8 @@ public final class IngestService: Sendable {
     }
 
     /// `tokens` are those of a file, `tokenStorage` has others; `requestsPerMinute` bounds each token, nil = no
-    /// bound. `isBehindProxy`: clients are told apart by `X-Forwarded-For`. `lookInterval`: from one look at a storage that
-    /// fails to the next, where requests bring them about.
+    /// bound. `isBehindProxy`: clients are told apart by `X-Forwarded-For`. `lookInterval`: from one look at the
+    /// storage to the next, where requests bring them about.
     public init(
         storage: any IngestStorage, tokens: TokenTable = TokenTable(),
         tokenStorage: (any TokenStorage)? = nil, requestsPerMinute: Int? = nil, isBehindProxy: Bool = false,
@@ -106,6 +107,10 @@ public final class IngestService: Sendable {
     /// A request could not be served. Of most failures it is the request's: its device, or too many others before it.
     private func note(_ failure: StorageFailure) {
         switch failure.kind {
+        // It asked for too much, or for what another has: the next one may do. Whether the storage fails, a look says.
+        case .unavailable where failure.isLate || failure.isContended:
+            metrics.countStorageFailure()
+            lookAtStorage()
         case .unavailable, .incompatible: isFailing(failure)
         case .overloaded: metrics.countStorageFailure()
         // What is asked for is too much; who asked is told.
@@ -120,6 +125,10 @@ public final class IngestService: Sendable {
 
     private func isFailing(_ failure: StorageFailure) {
         metrics.countStorageFailure()
+        noteDown(failure)
+    }
+
+    private func noteDown(_ failure: StorageFailure) {
         if metrics.storage(up: false) { report(.storageFailing(failure)) }
     }
 
@@ -197,14 +206,19 @@ public final class IngestService: Sendable {
 
     /// A write came through. On a full disk reads do, and small writes do too, so that what says that the storage works
     /// again is a probe: only while it is thought to fail, and not for each write, as it writes much. Nobody waits for it.
-    private func wasStored() {
-        guard !metrics.isStorageUp else { return }
+    private func wasStored() { if !metrics.isStorageUp { lookAtStorage() } }
+
+    private func lookAtStorage() {
         look.withLock { look in
             guard !look.isRunning, .now >= look.next else { return }
             look.isRunning = true
             look.next = .now + lookInterval
             look.task = Task {
-                try? await self.probe()
+                do throws(StorageFailure) {
+                    try await self.probe()
+                } catch {
+                    if error.kind != .overloaded { self.noteDown(error) }
+                }
                 self.look.withLock { $0.isRunning = false }
             }
         }
@@ -236,11 +250,11 @@ public final class IngestService: Sendable {
             guard try request.single("by") ?? "day" == "day" else {
                 throw APIFailure.malformed("by is not day")
             }
-            return try await longAnswers.list("ranges", account: account) {
+            return try await longAnswers.ledger("ranges", account: account) {
                 try known(await storage.ranges(device: device, account: account))
             }
         case .gaps(let device):
-            return try await longAnswers.list("gaps", account: account) {
+            return try await longAnswers.ledger("gaps", account: account) {
                 try known(await storage.gaps(device: device, account: account))
             }
         case .putGaps(let device):

@@ -8,8 +8,11 @@ import IngestAPI
 /// them on the way is bounded too: a client that takes nothing must not have the room of all.
 final class LongAnswers: Sendable {
     struct Limits: Sendable {
-        /// Those that list all that a device or an account has wait before they are read.
+        /// Those that list all that an account has wait before they are read.
         var lists = AnswerLane.Limits(waitingOfAccount: 32, bytesOfAccount: IngestAPI.maxListBytes)
+        /// So do those that list all that a device has. Gateways need them before they send: no list of an account is in
+        /// their way.
+        var ledgers = AnswerLane.Limits(waitingOfAccount: 64, bytesOfAccount: 16 << 20)
         /// Pages are bounded in themselves, and more people wait for them.
         var pages = AnswerLane.Limits(waitingOfAccount: 256, bytesOfAccount: 16 << 20)
         var patience = Duration.seconds(10)
@@ -22,11 +25,13 @@ final class LongAnswers: Sendable {
 
     private let listBytes: Int
     private let lists: AnswerLane
+    private let ledgers: AnswerLane
     private let pages: AnswerLane
 
     init(limits: Limits = Limits()) {
         listBytes = limits.listBytes
         lists = AnswerLane("ingest-lists", limits.lists, patience: limits.patience)
+        ledgers = AnswerLane("ingest-ledgers", limits.ledgers, patience: limits.patience)
         pages = AnswerLane("ingest-pages", limits.pages, patience: limits.patience)
     }
 
@@ -41,13 +46,26 @@ final class LongAnswers: Sendable {
         return try await pages.answer(account, read: { value }, write: { .success(Answer.json($0)) })
     }
 
-    /// `{ NAME: [ … ] }` of what `read` returns. `Overload` when it would have to wait too long, or when the account's
-    /// earlier answers are still being sent.
+    /// What an account has: `{ NAME: [ … ] }` of what `read` returns. `Overload` when it would have to wait too long, or when
+    /// the account's earlier ones are still being sent.
     func list<Element: Encodable & Sendable>(
         _ name: String, account: String, _ read: () async throws -> [Element]
     ) async throws -> ServerResponse {
+        try await list(name, account, in: lists, read)
+    }
+
+    /// The same of what a device has.
+    func ledger<Element: Encodable & Sendable>(
+        _ name: String, account: String, _ read: () async throws -> [Element]
+    ) async throws -> ServerResponse {
+        try await list(name, account, in: ledgers, read)
+    }
+
+    private func list<Element: Encodable & Sendable>(
+        _ name: String, _ account: String, in lane: AnswerLane, _ read: () async throws -> [Element]
+    ) async throws -> ServerResponse {
         let limit = listBytes
-        return try await lists.answer(account, read: read) { elements in
+        return try await lane.answer(account, read: read) { elements in
             Result { () throws(APIFailure) in
                 Answer.json(try APIJSON.encodeList(name, elements, limit: limit))
             }

@@ -11,8 +11,10 @@ public final class DatabaseStorage: IngestStorage {
     /// Every request begins with its token: nothing else may keep these waiting.
     let tokens: ReadPool
     let states: ReadPool
-    /// All that a device or an account has: they may be long.
-    private let lists: ReadPool
+    /// All that an account has: they may be long, and people wait for them.
+    let lists: ReadPool
+    /// All that a device has: gateways need it before they send.
+    private let ledgers: ReadPool
     private let pages: ReadPool
     private let trends: ReadPool
     private let rolls: ReadPool
@@ -58,6 +60,7 @@ public final class DatabaseStorage: IngestStorage {
         tokens = ReadPool(engine, label: "ingest-tokens", count: 1, limits: limits)
         states = ReadPool(engine, label: "ingest-states", limits: limits)
         lists = ReadPool(engine, label: "ingest-lists", count: 1, limits: limits)
+        ledgers = ReadPool(engine, label: "ingest-ledgers", limits: limits)
         pages = ReadPool(engine, label: "ingest-pages", limits: limits)
         trends = ReadPool(engine, label: "ingest-trends", limits: limits)
         rolls = ReadPool(engine, label: "ingest-rolls", limits: .background)
@@ -70,7 +73,7 @@ public final class DatabaseStorage: IngestStorage {
     public func close() async {
         await housekeeping?.close()
         await worker?.close()
-        for reader in [tokens, states, lists, pages, trends, rolls] { await reader.close() }
+        for reader in [tokens, states, lists, ledgers, pages, trends, rolls] { await reader.close() }
         await writers.close()
     }
 
@@ -123,9 +126,22 @@ public final class DatabaseStorage: IngestStorage {
     // MARK: reading
 
     public func devices(account: String) async throws(StorageFailure) -> [DeviceState] {
-        try await lists.perform { session throws(StorageFailure) in
-            try DeviceReads(session: session).states(account: account)
+        try await devices(account: account, room: IngestAPI.maxListEntries)
+    }
+
+    func devices(account: String, room: Int) async throws(StorageFailure) -> [DeviceState] {
+        var states: [DeviceState] = []
+        var room = room
+        var place: String? = ""
+        // Each part is a question of its own: however many there are, none of them is late, and others' go between.
+        while let name = place {
+            let page = try await lists.perform { [room] session throws(StorageFailure) in
+                try DeviceReads(session: session).page(of: account, after: name, room: room)
+            }
+            states += page.states
+            (room, place) = (page.room, page.next)
         }
+        return states
     }
 
     public func device(_ device: String, account: String) async throws(StorageFailure) -> DeviceState? {
@@ -135,13 +151,13 @@ public final class DatabaseStorage: IngestStorage {
     }
 
     public func ranges(device: String, account: String) async throws(StorageFailure) -> [DayRange]? {
-        try await lists.perform { session throws(StorageFailure) in
+        try await ledgers.perform { session throws(StorageFailure) in
             try DeviceReads(session: session).ranges(DeviceKey(account: account, name: device))
         }
     }
 
     public func gaps(device: String, account: String) async throws(StorageFailure) -> [APIGap]? {
-        try await lists.perform { session throws(StorageFailure) in
+        try await ledgers.perform { session throws(StorageFailure) in
             let key = DeviceKey(account: account, name: device)
             guard try DeviceRow.read(key, in: session) != nil else { return nil }
             return try GapRows.all(key, in: session)

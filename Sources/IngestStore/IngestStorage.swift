@@ -8,7 +8,8 @@ public protocol IngestStorage: Sendable {
     /// than `IngestAPI.maxRingsPerDevice`.
     func store(_ batch: ReceivedBatch, account: String) async throws(StorageFailure) -> BatchAnswer
 
-    /// `.full` when they and their rings are more than `IngestAPI.maxListEntries`.
+    /// `.full` when they and their rings are more than `IngestAPI.maxListEntries`. Each is whole; one that changes meanwhile
+    /// is as it was or as it is.
     func devices(account: String) async throws(StorageFailure) -> [DeviceState]
     func device(_ device: String, account: String) async throws(StorageFailure) -> DeviceState?
     func ranges(device: String, account: String) async throws(StorageFailure) -> [DayRange]?
@@ -80,11 +81,11 @@ public struct StorageFailure: Error, Equatable, Sendable, CustomStringConvertibl
     /// The engine took back the transaction for another's sake: the same one may be tried again at once.
     var isTransient = false
     /// It is another transaction's lock: once that one has ended, the same may succeed.
-    var isContended = false
+    public internal(set) var isContended = false
     /// The connection is gone, not the database: another one may do.
     var isCut = false
     /// No answer came in time: who waits for the same connection would not fare better.
-    var isLate = false
+    public internal(set) var isLate = false
 
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind

@@ -141,7 +141,7 @@ private final class Turns {
         withExtendedLifetime(long) {}
     }
 
-    @Test(.timeLimit(.minutes(5))) func pagesDoNotWaitForLists() async throws {
+    @Test(.timeLimit(.minutes(5))) func neitherPagesNorLedgersWaitForLists() async throws {
         let answers = LongAnswers(limits: .init(patience: .milliseconds(10)))
         let gate = Gate()
         async let first = answers.list("x", account: "a") {
@@ -149,6 +149,7 @@ private final class Turns {
             return [1]
         }
         await gate.somebodyWaits()
+        #expect(try await answers.ledger("x", account: "a") { [2] }.body == Array(#"{"x":[2]}"#.utf8))
         for rows in [1, 1000] {
             let page = try await answers.page(Array(repeating: 7, count: rows), rows: rows, account: "a")
             #expect(page.body.count == 2 * rows + 1)

@@ -49,6 +49,20 @@ import Testing
         _ = directory
     }
 
+    /// Gateways need them before they send.
+    @Test(.timeLimit(.minutes(5))) func gapsAndRangesAreReadWhileDevicesAreListed() async throws {
+        try await TestServer.run { server in
+            let storage = server.storage
+            _ = try await server.client().store(batch([sample(1)], device: "d"))
+            let occupation = await Occupation(storage.lists, count: storage.lists.count)
+            let gaps = try await storage.gaps(device: "d", account: "a")
+            let ranges = try await storage.ranges(device: "d", account: "a")
+            #expect(gaps?.count == 0)
+            #expect(ranges?.count == 1)
+            #expect(occupation.letGo())
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func tokensAreLookedUpWhileDevicesAreListed() async throws {
         try await TestServer.run { server in
             let storage = server.storage

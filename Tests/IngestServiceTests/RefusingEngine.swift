@@ -10,6 +10,8 @@ final class RefusingEngine: SQLEngine {
     private let readRefusal = Guarded<@Sendable () -> StorageFailure?>({ nil })
 
     private let spoilt = Guarded([UInt8]?.none)
+    /// Rows that each `run` of calls came to, in order: each is a round trip to a database that is elsewhere.
+    let runs = Guarded([Int]())
 
     init(_ base: any SQLEngine) { self.base = base }
 
@@ -81,7 +83,11 @@ private final class RefusingSession: SQLSession {
         try engine.checkReading()
         try base.beginReading()
     }
-    func run(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] { try base.run(calls) }
+    func run(_ calls: [SQLCall]) throws(StorageFailure) -> [SQLResult] {
+        let results = try base.run(calls)
+        engine.runs.withLock { $0.append(results.map(\.rows.count).reduce(0, +)) }
+        return results
+    }
     func commit(_ calls: [SQLCall]) throws(StorageFailure) {
         try engine.check(calls)
         try base.commit(calls)

@@ -100,6 +100,56 @@ import Testing
         #expect(!isUp)
     }
 
+    private static var late: StorageFailure {
+        var failure = StorageFailure(.unavailable, "no answer within the deadline")
+        failure.isLate = true
+        return failure
+    }
+
+    /// One that asks for very much, or for what another transaction has.
+    @Test(.timeLimit(.minutes(5))) func whatIsLateOrContendedIsTheRequests() async throws {
+        var contended = StorageFailure(.unavailable, "55P03: a lock was not to be had")
+        contended.isContended = true
+        for failure in [Self.late, contended] {
+            storage.isSlow.withLock { $0 = true }
+            storage.refusal.withLock { $0 = failure }
+            #expect(try await store() == 503)
+            #expect(isUp)
+            storage.refusal.withLock { $0 = nil }
+            storage.isSlow.withLock { $0 = false }
+            await service.settle()
+            #expect(isUp)
+        }
+        #expect(events.all.isEmpty)
+        #expect(service.metrics.text.contains("\nbandferry_ingest_storage_failures_total 2\n"))
+        // Each had the storage looked at.
+        #expect(storage.probes.withLock { $0 } == 2)
+    }
+
+    /// Where everything is late, it is the storage that fails, though nobody asks for its health.
+    @Test func aLookThatIsLateTooSaysThatTheStorageFails() async throws {
+        storage.refusal.withLock { $0 = Self.late }
+        #expect(try await store() == 503)
+        await service.settle()
+        #expect(!isUp)
+        #expect(events.all == [.storageFailing(Self.late)])
+        storage.refusal.withLock { $0 = nil }
+        #expect(try await store() == 200)
+        await service.settle()
+        #expect(isUp)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aListOfDevicesHoldsUpNoGapsOfItsAccount() async throws {
+        let gate = Gate()
+        storage.listGate.withLock { $0 = gate }
+        async let list = read()
+        await gate.somebodyWaits()
+        #expect(try await ask("GET", "/v1/devices/d/gaps", [String]()) == 404)
+        #expect(try await ask("GET", "/v1/devices/d/ranges", [String]()) == 404)
+        gate.open()
+        #expect(try await list == 200)
+    }
+
     @Test func aLookThatFindsDamageSaysThatTheStorageFails() async throws {
         storage.refusal.withLock { $0 = StorageFailure(.damaged, "the file") }
         #expect(try await look() == 503)
@@ -134,6 +184,8 @@ final class FillingStorage: IngestStorage {
     let probes = Guarded(0)
     /// A probe lasts until it is not.
     let isSlow = Guarded(false)
+    /// Where lists of devices wait.
+    let listGate = Guarded(Gate?.none)
     /// What it answers to all that needs room.
     let refusal = Guarded(StorageFailure?.none)
 
@@ -153,7 +205,10 @@ final class FillingStorage: IngestStorage {
         try needRoom()
     }
 
-    func devices(account: String) -> [DeviceState] { [] }
+    func devices(account: String) async -> [DeviceState] {
+        await listGate.withLock { $0 }?.wait()
+        return []
+    }
     func device(_ device: String, account: String) -> DeviceState? { nil }
     func ranges(device: String, account: String) -> [DayRange]? { nil }
     func putGaps(_ gaps: [APIGap], device: String, account: String) -> [APIGap] { gaps }

@@ -69,7 +69,8 @@ extension TestServer {
         try await storage.states.perform { session throws(StorageFailure) in
             var devices: [DeviceKey] = []
             for account in ["a", "b"] {
-                for row in try session.rows(SQLCall(AccountStatement.devices, .text(account), .int(1000))) {
+                let names = SQLCall(AccountStatement.devices, .text(account), .text(""), .int(1000))
+                for row in try session.rows(names) {
                     devices.append(DeviceKey(account: account, name: try row.text(0)))
                 }
             }

@@ -16,6 +16,13 @@ struct DeviceKey: Hashable, Sendable {
 
     var value: SQLValue { .bytes(id) }
 
+    /// Two names with one number would mix up two people's samples: that must not happen, however unlikely it is.
+    func check(account: String, name: String) throws(StorageFailure) {
+        guard account == self.account, name == self.name else {
+            throw StorageFailure(.defect, "two devices have the same number")
+        }
+    }
+
     /// Makes the device known, also where devices are looked up by account.
     var make: [SQLCall] {
         [

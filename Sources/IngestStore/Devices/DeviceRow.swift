@@ -47,17 +47,17 @@ struct DeviceRow: Equatable, Sendable {
 
     /// From the first to the last time that any sample of it ever was recorded at, as far as is known.
     var times: ClosedRange<Int64>? {
-        let known = [firstTime, lastTime, expiredFirst, expiredLast].compactMap { $0 }
+        Self.span([firstTime, lastTime, expiredFirst, expiredLast])
+    }
+
+    /// From the first to the last of those that are known.
+    static func span(_ times: [Int64?]) -> ClosedRange<Int64>? {
+        let known = times.compactMap { $0 }
         guard let first = known.min(), let last = known.max() else { return nil }
         return first...last
     }
 
-    /// Two names with one number would mix up two people's samples: that must not happen, however unlikely it is.
-    func check(_ key: DeviceKey) throws(StorageFailure) {
-        guard account == key.account, name == key.name else {
-            throw StorageFailure(.defect, "two devices have the same number")
-        }
-    }
+    func check(_ key: DeviceKey) throws(StorageFailure) { try key.check(account: account, name: name) }
 
     static func read(_ key: DeviceKey, in session: any SQLSession) throws(StorageFailure) -> DeviceRow? {
         guard let row = try session.first(SQLCall(DeviceStatement.read, key.value)) else { return nil }

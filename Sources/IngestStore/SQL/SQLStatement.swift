@@ -25,6 +25,12 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
             frozen_through, expired_first_ms, report, lease_holder, lease_expires_ms, first_ms, last_ms, expired_last_ms
         FROM devices WHERE device_id = $1
         """
+    /// What is shown of it, and how many rings it has. Not what grows with it: of many devices, all this is in hand at once.
+    case shown = """
+        SELECT account, name, max_version, first_ms, last_ms, expired_first_ms, expired_last_ms, report,
+            (SELECT count(*) FROM rings WHERE device_id = $1)
+        FROM devices WHERE device_id = $1
+        """
     case noteBatch = """
         UPDATE devices SET max_version = $2, least_offset_min = $3, greatest_offset_min = $4, persons = $5, touched = $6,
             touches = $7, first_ms = $8, last_ms = $9
@@ -152,7 +158,10 @@ enum AccountStatement: String, SQLStatement, CaseIterable {
     case noteDevice = """
         INSERT INTO account_devices (account, name, device_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
         """
-    case devices = "SELECT name, device_id FROM account_devices WHERE account = $1 ORDER BY name LIMIT $2"
+    /// In the order of their names, after one of them, $3 at most.
+    case devices = """
+        SELECT name, device_id FROM account_devices WHERE account = $1 AND name > $2 ORDER BY name LIMIT $3
+        """
     case notePerson = "INSERT INTO persons (account, person) VALUES ($1, $2) ON CONFLICT DO NOTHING"
     case putPerson = """
         INSERT INTO persons (account, person, record) VALUES ($1, $2, $3)
