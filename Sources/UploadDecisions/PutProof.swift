@@ -2,9 +2,9 @@ import IngestAPI
 
 /// Whether the answer to a PUT holds what was put.
 public enum PutProof {
-    /// A gap is one by its ring and first seq; what else the server says of it may be better than what was put.
+    /// A gap is one by its ring and first seq, and an old version of it is not what was put: see `ShownGap`.
     public static func shows(_ gaps: [APIGap], _ body: [UInt8]) -> Bool {
-        gapKeys(body).map { $0.isSuperset(of: gaps.map(GapKey.init)) } ?? false
+        shownGaps(body).map { $0.hold(gaps) } ?? false
     }
 
     public static func shows(_ report: DeviceReport, _ body: [UInt8]) -> Bool {
@@ -19,12 +19,25 @@ public enum PutProof {
     }
 
     /// Nil = it is no list of gaps. One whose cause is not known here is one all the same.
-    static func gapKeys(_ body: [UInt8]) -> Set<GapKey>? {
-        (try? APIJSON.decode(NamedGaps.self, from: body)).map { Set($0.gaps) }
+    static func shownGaps(_ body: [UInt8]) -> [GapKey: ShownGap]? {
+        (try? APIJSON.decode(ShownGaps.self, from: body)).map {
+            // Of one that comes twice the later counts, as for who put it.
+            Dictionary($0.gaps.map { ($0.key, $0.gap) }, uniquingKeysWith: { $1 })
+        }
     }
 
-    private struct NamedGaps: Decodable {
-        var gaps: [GapKey]
+    private struct ShownGaps: Decodable {
+        var gaps: [Entry]
+
+        struct Entry: Decodable {
+            var key: GapKey
+            var gap: ShownGap
+
+            init(from decoder: any Decoder) throws {
+                key = try GapKey(from: decoder)
+                gap = try ShownGap(from: decoder)
+            }
+        }
     }
 }
 
@@ -40,6 +53,34 @@ struct GapKey: Decodable, Hashable {
     enum CodingKeys: String, CodingKey {
         case ring
         case firstSeq = "first_seq"
+    }
+}
+
+/// How far a gap goes that the server has, and whether it is healed there.
+///
+/// It may say more than was put, and rightly so: one that is healed stays healed, though another gateway does not know
+/// yet; its cause and times may be another gateway's, who knows them better. It may not say less: a shorter one names
+/// records neither as stored nor as missing, and the last PUT of a key counts, so that a server that took it has no
+/// shorter one.
+struct ShownGap: Decodable, Equatable {
+    /// Nil = up to the end.
+    var lastSeq: UInt32?
+    var healedAt: APITime?
+
+    enum CodingKeys: String, CodingKey {
+        case lastSeq = "last_seq"
+        case healedAt = "healed_at"
+    }
+
+    func covers(_ put: APIGap) -> Bool {
+        (lastSeq ?? .max) >= (put.lastSeq ?? .max) && (put.healedAt == nil || healedAt != nil)
+    }
+}
+
+extension [GapKey: ShownGap] {
+    /// All that was put is in them.
+    func hold(_ gaps: [APIGap]) -> Bool {
+        gaps.allSatisfy { self[GapKey($0)]?.covers($0) ?? false }
     }
 }
 

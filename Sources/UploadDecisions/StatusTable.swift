@@ -43,12 +43,12 @@ public enum StatusTable {
         return (decision, isShown)
     }
 
-    /// Judges the answer to `GET /v1/devices/{device_id}/gaps` after gaps were put: has it all of them?
+    /// Judges the answer to `GET /v1/devices/{device_id}/gaps` after gaps were put: has it all of them, as they were put?
     public static func decideGapsHeld(
         _ outcome: AttemptOutcome, _ gaps: [APIGap], wallTime: APITime
     ) -> UploadDecision {
-        let (decision, known) = decideReading(outcome, wallTime: wallTime) { PutProof.gapKeys($0) }
-        guard let known, !known.isSuperset(of: gaps.map(GapKey.init)) else { return decision }
+        let (decision, known) = decideReading(outcome, wallTime: wallTime) { PutProof.shownGaps($0) }
+        guard let known, !known.hold(gaps) else { return decision }
         return .passOver(.notStored)
     }
 

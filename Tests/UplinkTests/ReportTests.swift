@@ -44,6 +44,10 @@ import Testing
             HTTPResponse(status: 200, body: Array("ok".utf8)),
             HTTPResponse(status: 200, body: Array(#"{"gaps":[]}"#.utf8)),
             HTTPResponse(status: 201, body: Array(#"{"gaps":[{"ring":"b5e5d00d","first_seq":12}]}"#.utf8)),
+            // The same gap as it was before: its end is known by now to lie further off.
+            HTTPResponse(
+                status: 200, body: Array(#"{"gaps":[{"ring":"b5e5d00d","first_seq":11,"last_seq":12}]}"#.utf8)
+            ),
         ]
 
     /// `complete_through` passes over a gap that was sent: it has to be at the server.
@@ -74,6 +78,29 @@ import Testing
             #expect(run.server.contents.value.reports[deviceA.text]?.batteryPercent == 80)
             #expect(run.problem == nil)
         }
+    }
+
+    /// A server that keeps what it had, and says that it took what was put.
+    @Test(arguments: [true, false]) func anOldVersionOfAGapIsNotTheNewOne(isReadBack: Bool) {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let old = GapList(gaps: [APIGap(gap)])
+        run.server.contents.change { $0.gaps[deviceA.text] = old.gaps }
+        let body = isReadBack ? Array("{}".utf8) : (try? APIJSON.encode(old)) ?? []
+        run.server.set(fault: { request, _ in
+            guard request.method == .put else { return nil }
+            return .success(HTTPResponse(status: 200, body: body))
+        })
+        var healed = gap
+        healed.healedAt = Timestamp(milliseconds: 2000)
+        let put = healed
+        run.outbox.contents.change { $0.gaps[deviceA] = [put] }
+        run.pass(.seconds(3000))
+        #expect(run.outbox.contents.value.sentGaps[deviceA] ?? [] == [])
+        run.server.set(fault: nil)
+        run.pass(.seconds(3601))
+        #expect(run.outbox.contents.value.sentGaps[deviceA] == [put])
     }
 
     /// Ingest API 1 does not say what a PUT is answered with.

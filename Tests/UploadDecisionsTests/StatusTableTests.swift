@@ -168,6 +168,29 @@ import UploadDecisions
                 == (.waitForCredentials(.authenticationFailed), false))
     }
 
+    /// What the server keeps, by PUT and by GET, beside what was put: last seq and whether it is healed.
+    @Test func aServersGapMaySayMoreThanWasPutAndNotLess() {
+        let time = APITime(milliseconds: 1_793_079_060_000)
+        let ends: [UInt32?] = [11, 15, 20, nil]
+        for (putLast, keptLast) in ends.flatMap({ put in ends.map { (put, $0) } }) {
+            for (isPutHealed, isKeptHealed) in [(false, false), (false, true), (true, false), (true, true)] {
+                let put = APIGap(
+                    ring: "b5e5d00d", firstSeq: 11, lastSeq: putLast, cause: .freedElsewhere,
+                    healedAt: isPutHealed ? time : nil)
+                let last = keptLast.map(String.init) ?? "null"
+                let healed = isKeptHealed ? "\"\(APITime(milliseconds: 7))\"" : "null"
+                let body =
+                    #"{"gaps":[{"ring":"b5e5d00d","first_seq":11,"last_seq":\#(last),"cause":"unreadable","#
+                    + #""healed_at":\#(healed)}]}"#
+                let isLong = keptLast == nil || putLast.map { $0 <= keptLast ?? .max } ?? false
+                let isHeld = isLong && (isKeptHealed || !isPutHealed)
+                #expect(PutProof.shows([put], Array(body.utf8)) == isHeld, "\(put) \(body)")
+                let read = StatusTable.decideGapsHeld(answered(200, body), [put], wallTime: wallTime)
+                #expect(read == (isHeld ? .taken : .passOver(.notStored)), "\(put) \(body)")
+            }
+        }
+    }
+
     @Test func aLeaseIsOnlyOneWithWhoHoldsIt() {
         let time = "2026-10-27T05:31:00.000Z"
         let held = #"{"holder":"gw_1","expires_at":"\#(time)"}"#
