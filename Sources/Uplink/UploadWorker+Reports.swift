@@ -98,11 +98,11 @@ extension UploadWorker {
     private func learnCauses(of device: DeviceID, _ outbox: any UploadOutbox, token: String) throws -> Bool {
         let (decision, gaps) = StatusTable.decideGaps(
             server.gaps(of: device, token: token), wallTime: wallTime)
-        switch decision {
+        switch decision.asNotShown {
         case .taken:
             _ = try outbox.learnCauses((gaps ?? []).compactMap { Gap($0) }, of: device)
             return true
-        case .unknownDevice, .passOver, .waitForCredentials(.forbidden):
+        case .unknownDevice, .passOver:
             return true
         case .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause, .backOff, .stop:
             schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)

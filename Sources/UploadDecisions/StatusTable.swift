@@ -48,7 +48,7 @@ public enum StatusTable {
         _ outcome: AttemptOutcome, _ gaps: [APIGap], wallTime: APITime
     ) -> UploadDecision {
         let (decision, known) = decideReading(outcome, wallTime: wallTime) { PutProof.shownGaps($0) }
-        guard let known, !known.hold(gaps) else { return decision }
+        guard let known, !known.hold(gaps) else { return decision.asNotShown }
         return .passOver(.notStored)
     }
 

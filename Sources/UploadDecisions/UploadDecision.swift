@@ -24,6 +24,17 @@ public enum UploadDecision: Equatable, Sendable {
     case backOff(UploadProblem, retryAfter: Duration?)
     /// The request was cut off by a stop.
     case stop
+
+    /// For a look at what the server has, beside a PUT to it: a server that will not show it, or has no such request, is no
+    /// outage, and samples must not wait for it. What may be an outage, or is about every request, stays.
+    public var asNotShown: UploadDecision {
+        switch self {
+        case .waitForCredentials(.forbidden), .backOff(.notThisAPI, _), .backOff(.noAnswer(.notHTTP), _),
+            .backOff(.encodingRefused, _):
+            .passOver(.notStored)
+        default: self
+        }
+    }
 }
 
 /// Why the server takes no part of a batch.

@@ -133,18 +133,51 @@ import Testing
         #expect(run.outbox.contents.value.sentGaps[deviceA]?.map(\.cause) == [.unreadable])
     }
 
-    @Test func gapsGoUpThoughTheServersMayNotBeRead() {
+    /// What a server may say to `GET …/gaps` that has no such request, or not for this token.
+    static let unreadable: [Result<HTTPResponse, HTTPFailure>] = [
+        .success(ModelServer.error(APIFailure(.forbidden, ""))),
+        .success(ModelServer.error(APIFailure(.notFound, ""))),
+        .success(ModelServer.error(APIFailure(.methodNotAllowed, ""))),
+        .success(HTTPResponse(status: 404, body: Array("<html>".utf8))),
+        .success(HTTPResponse(status: 200, body: Array("<html>".utf8))),
+        .failure(HTTPFailure(.answerTooLarge, "")),
+    ]
+
+    // Indices, as an answer is no argument of a test by itself.
+    @Test(arguments: unreadable.indices) func gapsGoUpThoughTheServersMayNotBeRead(_ index: Int) {
         let run = Run()
         run.outbox.add((1...10).map { sample($0) })
         _ = run.untilItWaits()
+        let answer = Self.unreadable[index]
         run.server.set(fault: { request, _ in
-            request.method == .get && request.url.hasSuffix("gaps")
-                ? .success(ModelServer.error(APIFailure(.forbidden, ""))) : nil
+            request.method == .get && request.url.hasSuffix("gaps") ? answer : nil
         })
         let found = Gap(ring: ring, firstSeq: 11, lastSeq: 12, cause: .freedElsewhere)
         run.outbox.contents.change { $0.gaps[deviceA] = [found] }
         run.pass(.seconds(61))
         #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.cause) == [.freedElsewhere])
+        #expect(run.problem == nil)
+    }
+
+    @Test(arguments: unreadable.indices) func samplesDoNotWaitForGapsThatAreNotShown(_ index: Int) {
+        let run = Run()
+        let answer = Self.unreadable[index]
+        run.server.contents.change { $0.putAnswer = HTTPResponse(status: 204) }
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        run.server.set(fault: { request, _ in
+            request.method == .get && request.url.hasSuffix("gaps") ? answer : nil
+        })
+        let gap = gap
+        run.outbox.contents.change { $0.gaps[deviceA] = [gap] }
+        run.pass(.seconds(61))
+        run.outbox.add((11...20).map { sample($0) })
+        run.pass(.seconds(61))
+        #expect(run.outbox.count(.confirmed) == 20)
+        #expect(run.outbox.contents.value.sentGaps[deviceA] ?? [] == [], "nobody has seen it there")
+        run.server.set(fault: nil)
+        run.pass(.seconds(3700))
+        #expect(run.outbox.contents.value.sentGaps[deviceA] == [gap] && run.problem == nil)
     }
 
     @Test func aServerThatIsInTroubleIsNotAskedForMore() {

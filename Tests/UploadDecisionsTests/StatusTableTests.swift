@@ -191,6 +191,33 @@ import UploadDecisions
         }
     }
 
+    /// Gaps go before samples: a server that takes them and can't show them must not keep the samples waiting.
+    @Test func gapsThatCannotBeReadBackAreNoOutage() {
+        let gap = APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: nil, cause: .unreadable)
+        func decide(_ outcome: AttemptOutcome) -> UploadDecision {
+            StatusTable.decideGapsHeld(outcome, [gap], wallTime: wallTime)
+        }
+        for outcome in [
+            answered(403, errorBody("forbidden")), answered(404, errorBody("not_found")),
+            answered(405, errorBody("method_not_allowed")), answered(404, Self.portal),
+            answered(200, Self.portal), answered(204), answered(200, "{}"), answered(302),
+            answered(415, errorBody("unsupported_encoding")), .unanswered(.notHTTP),
+        ] {
+            #expect(decide(outcome) == .passOver(.notStored), "\(outcome)")
+        }
+        #expect(decide(answered(503, errorBody("server_error"))) == Self.failing(503))
+        #expect(decide(answered(511)) == .backOff(.captivePortal, retryAfter: nil))
+        #expect(decide(answered(429, errorBody("rate_limited"))) == .pause(nil))
+        #expect(
+            decide(answered(401, errorBody("authentication_failed")))
+                == .waitForCredentials(.authenticationFailed))
+        #expect(decide(answered(404, errorBody("unknown_device"))) == .unknownDevice)
+        #expect(decide(.unanswered(.aborted)) == .stop)
+        for cause in Self.causes where cause != .notHTTP {
+            #expect(decide(.unanswered(cause)) == .backOff(.noAnswer(cause), retryAfter: nil))
+        }
+    }
+
     @Test func aLeaseIsOnlyOneWithWhoHoldsIt() {
         let time = "2026-10-27T05:31:00.000Z"
         let held = #"{"holder":"gw_1","expires_at":"\#(time)"}"#
