@@ -82,7 +82,7 @@ extension UploadWorker {
             break
         case .settle(let verdict):
             notes[device]?.attempt = nil
-            notes[device]?.reportsRestUntil = nil
+            notes[device]?.unknownUntil = nil
             run.settled(verdict)
             try settle(verdict, of: part, isRetry: isRetry, outbox)
         case .quarantine(let refusal):

@@ -4,8 +4,6 @@ import UploadDecisions
 
 /// What is not samples: the server's state of a device, its gaps, its status.
 extension UploadWorker {
-    private static let gapsPerRequest = 500
-
     /// Before the first batch of a device, and from time to time: other gateways may be at work on it. Best just before
     /// a status is put, when the one that is there is another's if anybody put one since the last time.
     func wantsState(_ device: DeviceID, now: Duration, beforeReport: Bool = false) -> Bool {
@@ -58,18 +56,19 @@ extension UploadWorker {
 
     func mayReport(_ device: DeviceID, now: Duration) -> Bool {
         guard let note = notes[device] else { return false }
-        return note.reportsRestUntil.map { $0 <= now } ?? true
+        return note.unknownUntil.map { $0 <= now } ?? true
     }
 
     /// False when there was none to send.
     func sendGaps(of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration) throws
         -> Bool
     {
-        var gaps = try outbox.unsentGaps(of: device, limit: Self.gapsPerRequest)
+        var gaps = try nextGaps(of: device, outbox)
         guard !gaps.isEmpty else { return false }
         if gaps.contains(where: { $0.cause == .freedElsewhere && $0.healedAt == nil }) {
             guard try learnCauses(of: device, outbox, token: token) else { return true }
-            gaps = try outbox.unsentGaps(of: device, limit: Self.gapsPerRequest)
+            gaps = try nextGaps(of: device, outbox)
+            guard !gaps.isEmpty else { return true }
         }
         let put = gaps.map { APIGap($0) }
         let (decision, isShown) = StatusTable.decidePut(
@@ -77,20 +76,54 @@ extension UploadWorker {
         ) { PutProof.shows(put, $0) }
         // Records are complete through a gap that the server has: only what it shows counts as that. An answer that shows
         // nothing is none yet, and ends no back-off.
-        let isHeld =
-            decision == .taken && !isShown
-            ? hasGaps(put, of: device, token: token, now: now) : ended(decision, device: device, now: now)
-        guard isHeld else { return true }
+        let held =
+            decision == .taken && !isShown ? readBack(put, of: device, token: token) : decision
+        guard gapsEnded(held, put, of: device, now: now) else { return true }
         try outbox.markSent(gaps, of: device)
         board.log(.gapsSent(device: device, count: gaps.count))
         return true
     }
 
+    private func nextGaps(of device: DeviceID, _ outbox: any UploadOutbox) throws -> [Gap] {
+        let lists = notes[device]?.gapLists ?? GapLists()
+        let gaps = try outbox.unsentGaps(of: device, limit: lists.readLimit)
+        return lists.next(of: gaps.map { APIGap($0) }).map { gaps[$0] }
+    }
+
     /// The server says that it took them, and not what it took.
-    private func hasGaps(_ gaps: [APIGap], of device: DeviceID, token: String, now: Duration) -> Bool {
-        let decision = StatusTable.decideGapsHeld(
-            server.gaps(of: device, token: token), gaps, wallTime: wallTime)
-        return ended(decision, device: device, now: now)
+    private func readBack(_ gaps: [APIGap], of device: DeviceID, token: String) -> UploadDecision {
+        StatusTable.decideGapsHeld(server.gaps(of: device, token: token), gaps, wallTime: wallTime)
+    }
+
+    /// True = the server has them.
+    private func gapsEnded(
+        _ decision: UploadDecision, _ gaps: [APIGap], of device: DeviceID, now: Duration
+    ) -> Bool {
+        let until = now + settings.intervals.refusedReport
+        switch decision {
+        // Shown nothing, or something else: that ends no back-off, and fewer of them would not be shown either.
+        case .passOver(.notStored):
+            notes[device]?.gapLists.rest(until: until)
+            schedule.reportRefused(.gaps, code: Refusal.notStored.code, device: device.text)
+            return false
+        case .passOver(let refusal):
+            schedule.requestEnded(.taken, device: device.text, now: clock.monotonic, using: &random)
+            if notes[device]?.gapLists.refused(gaps, until: until) == true {
+                schedule.reportRefused(.gaps, code: refusal.code, device: device.text)
+            }
+            return false
+        case .taken:
+            schedule.requestEnded(.taken, device: device.text, now: clock.monotonic, using: &random)
+            notes[device]?.gapLists.taken(gaps.count)
+            if notes[device]?.gapLists.isWhole == true {
+                schedule.reportTaken(.gaps, device: device.text)
+            }
+            return true
+        case .unknownDevice, .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause,
+            .backOff, .stop:
+            notTaken(decision, of: device, now: now)
+            return false
+        }
     }
 
     /// Whoever freed records that it could not read has said so, and is not to be overruled by who only found them gone.
@@ -114,7 +147,9 @@ extension UploadWorker {
     func sendReport(
         of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration, atRest: Bool
     ) throws -> Bool {
-        guard let note = notes[device] else { return false }
+        guard let note = notes[device], note.statusRestsUntil.map({ $0 <= now }) ?? true else {
+            return false
+        }
         let isFirst = atRest && note.lastReport == nil
         guard isFirst || now >= note.reportedAt + settings.intervals.report else { return false }
         guard let report = try outbox.report(of: device) else { return false }
@@ -129,7 +164,7 @@ extension UploadWorker {
         let (decision, isShown) = StatusTable.decidePut(
             server.putStatus(report, of: device, token: token), wallTime: wallTime
         ) { PutProof.shows(report, $0) }
-        if ended(decision, device: device, now: now) {
+        if statusEnded(decision, of: device, now: now) {
             try outbox.noteTaken(report, of: device)
             notes[device]?.lastReport = report
             notes[device]?.isReportDoubted = !isShown
@@ -138,19 +173,31 @@ extension UploadWorker {
         return true
     }
 
-    /// What the answer to a PUT means for what follows; true = taken.
-    private func ended(_ decision: UploadDecision, device: DeviceID, now: Duration) -> Bool {
-        schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)
+    /// True = taken.
+    private func statusEnded(_ decision: UploadDecision, of device: DeviceID, now: Duration) -> Bool {
         switch decision {
         case .taken:
-            schedule.reportTaken(device: device.text)
+            schedule.requestEnded(.taken, device: device.text, now: clock.monotonic, using: &random)
+            schedule.reportTaken(.status, device: device.text)
             return true
-        case .unknownDevice, .passOver:
-            // The first batch makes a device known; until then, and with a server that refuses, look again slowly.
-            notes[device]?.reportsRestUntil = now + settings.intervals.refusedReport
+        case .passOver(let refusal):
+            schedule.requestEnded(.taken, device: device.text, now: clock.monotonic, using: &random)
+            schedule.reportRefused(.status, code: refusal.code, device: device.text)
+            notes[device]?.statusRestsUntil = now + settings.intervals.refusedReport
             return false
-        case .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause, .backOff, .stop:
+        case .unknownDevice, .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause,
+            .backOff, .stop:
+            notTaken(decision, of: device, now: now)
             return false
+        }
+    }
+
+    /// A PUT was not taken, for nothing that was in it.
+    private func notTaken(_ decision: UploadDecision, of device: DeviceID, now: Duration) {
+        schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)
+        // The first batch makes a device known; until then look again slowly.
+        if decision == .unknownDevice {
+            notes[device]?.unknownUntil = now + settings.intervals.refusedReport
         }
     }
 }

@@ -18,8 +18,11 @@ final class UploadWorker {
         var isReportDoubted = false
         /// When a report last went up; the start counts, so that a history goes first.
         var reportedAt: Duration
-        /// Gaps and status rest until then, or until a batch is taken.
-        var reportsRestUntil: Duration?
+        /// The server does not know it: gaps and status rest until then, or until a batch makes it known.
+        var unknownUntil: Duration?
+        /// The server refused the status: it rests until then.
+        var statusRestsUntil: Duration?
+        var gapLists = GapLists()
         /// Kept for a retry with the same content.
         var attempt: Attempt?
         /// When what lies here was last compared with what the server has.
@@ -182,6 +185,7 @@ final class UploadWorker {
         if try syncPersons(outbox, token: token, now: now) { return true }
         // Gaps before samples, so that complete_through of a batch may count them.
         for device in awake where mayReport(device, now: now) {
+            guard notes[device]?.gapLists.mayGo(now: now) == true else { continue }
             if try sendGaps(of: device, outbox, token: token, now: now) { return true }
         }
         for device in awake where mayReport(device, now: now) {

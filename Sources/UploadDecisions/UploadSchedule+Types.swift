@@ -22,6 +22,12 @@ extension UploadSchedule {
         }
     }
 
+    /// What goes up of a device beside its samples.
+    public enum Report: CaseIterable, Sendable {
+        case gaps
+        case status
+    }
+
     /// How the next batch of a device is to be cut.
     public struct BatchPlan: Equatable, Sendable {
         public var limit: Int

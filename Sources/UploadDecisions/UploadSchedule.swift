@@ -7,6 +7,16 @@ public struct UploadSchedule: Sendable {
         var backOff: BackOff
         var notBefore: Duration?
         var problem: UploadProblem?
+        /// The codes of the refusals of its gaps and its status: samples that go up say nothing of them.
+        var refusedReports: [Report: String] = [:]
+
+        /// What a person should know of it first.
+        var shownProblem: UploadProblem? {
+            problem
+                ?? Report.allCases.lazy.compactMap { refusedReports[$0] }.first.map {
+                    .reportRefused(code: $0)
+                }
+        }
 
         /// The server judged a batch of it: what kept it from answering is over.
         mutating func wasAnswered() {
@@ -46,7 +56,7 @@ public struct UploadSchedule: Sendable {
 
     /// What a person should know now: the server's trouble first, then a device's.
     public var problem: UploadProblem? {
-        serverProblem ?? devices.sorted { $0.key < $1.key }.lazy.compactMap(\.value.problem).first
+        serverProblem ?? devices.sorted { $0.key < $1.key }.lazy.compactMap(\.value.shownProblem).first
     }
 
     /// True while only new credentials can help.
@@ -214,10 +224,18 @@ public struct UploadSchedule: Sendable {
         }
     }
 
-    /// Gaps or a status of the device were taken: that an earlier one was refused is over.
-    public mutating func reportTaken(device name: String) {
-        guard case .reportRefused = devices[name]?.problem else { return }
-        change(name) { $0.problem = nil }
+    /// Gaps or a status of the device were refused: neither its samples nor the other of the two wait for that.
+    public mutating func reportRefused(_ report: Report, code: String, device name: String) {
+        change(name) { $0.refusedReports[report] = code }
+    }
+
+    /// They were taken: that earlier ones were refused is over.
+    public mutating func reportTaken(_ report: Report, device name: String) {
+        guard devices[name]?.shownProblem != nil else { return }
+        change(name) {
+            $0.refusedReports[report] = nil
+            if case .reportRefused = $0.problem { $0.problem = nil }
+        }
     }
 
     // MARK: changes

@@ -255,6 +255,63 @@ import Testing
         #expect(run.server.contents.value.reports[deviceA.text] != nil)
     }
 
+    /// Gaps that are refused are nothing to the status, and a batch is no reason to try them again.
+    @Test func refusedGapsKeepNoStatusFromGoing() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let gap = gap
+        run.outbox.contents.change { $0.gaps[deviceA] = [gap] }
+        let tries = Locked(0)
+        run.server.set(fault: { request, _ in
+            guard request.url.hasSuffix("gaps"), request.method == .put else { return nil }
+            tries.change { $0 += 1 }
+            return .success(ModelServer.error(.malformed("gaps")))
+        })
+        let seq = Locked<UInt32>(10)
+        let outbox = run.outbox
+        run.pass(.seconds(3000)) {
+            let next = seq.change { seq in
+                seq += 1
+                return seq
+            }
+            outbox.add([sample(next)])
+            outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: Int(next % 100)) }
+        }
+        #expect(tries.value == 1, "\(tries.value)")
+        #expect(run.log.count { $0.hasPrefix("PUT status") } >= 5)
+        #expect(run.problem == "report_refused", "though samples and the status go")
+        run.server.set(fault: nil)
+        run.pass(.seconds(3700))
+        #expect(run.outbox.contents.value.sentGaps[deviceA] == [gap] && run.problem == nil)
+    }
+
+    /// A server has room for so many gaps of a device.
+    @Test func gapsThatFitGoThoughNotAllDo() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let contents = run.server.contents
+        run.server.set(fault: { request, _ in
+            guard request.url.hasSuffix("gaps"), request.method == .put,
+                let list = try? APIJSON.decode(GapList.self, from: request.body),
+                (contents.value.gaps[deviceA.text]?.count ?? 0) + list.gaps.count > 60
+            else { return nil }
+            return .success(ModelServer.error(.batchTooLarge("gaps")))
+        })
+        let gaps = (0..<200).map {
+            Gap(ring: ring, firstSeq: 100 + 2 * $0, lastSeq: 100 + 2 * $0, cause: .overwritten)
+        }
+        run.outbox.contents.change { $0.gaps[deviceA] = gaps }
+        run.pass(.seconds(61))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.count == 60)
+        #expect(run.outbox.contents.value.sentGaps[deviceA]?.count == 60)
+        #expect(run.problem == "report_refused" && run.log.count < 40)
+        run.server.set(fault: nil)
+        run.pass(.seconds(3700))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.count == 200 && run.problem == nil)
+    }
+
     @Test func refusedGapsDoNotStopSamples() {
         let run = Run()
         let gap = gap

@@ -258,6 +258,21 @@ import Testing
         #expect(schedule.plan(for: "b").limit == 250)
     }
 
+    @Test mutating func aRefusedReportIsSaidUntilOneOfItsKindIsTaken() {
+        let refused = UploadProblem.reportRefused(code: "malformed")
+        schedule.reportRefused(.gaps, code: "malformed", device: "a")
+        #expect(schedule.problem == refused && schedule.resting(now: .zero).devices.isEmpty)
+        end(Self.settled(500))
+        schedule.reportTaken(.status, device: "a")
+        schedule.reportTaken(.gaps, device: "b")
+        #expect(schedule.problem == refused, "samples and a status say nothing of gaps")
+        end(.backOff(.serverError(status: 500), retryAfter: nil))
+        #expect(schedule.problem == .serverError(status: 500), "what keeps samples comes first")
+        end(Self.settled(500))
+        schedule.reportTaken(.gaps, device: "a")
+        #expect(schedule.problem == nil)
+    }
+
     @Test func everyProblemSaysWhatHappenedAndWhatToDo() {
         let all: [UploadProblem] =
             NoAnswer.allCases.map { .noAnswer($0) } + [
