@@ -57,8 +57,14 @@ extension UploadWorker {
         let (decision, isShown) = StatusTable.decidePut(
             server.putPerson(record, person.id, token: token), wallTime: wallTime
         ) { PutProof.shows(record, $0) }
+        // An answer that shows nothing ends no back-off, neither of the samples nor of the persons.
+        let isDoubted = decision == .taken && !isShown
+        guard !isDoubted || hasPerson(record, of: person.id, token: token, now: now) else {
+            personNotes.restsUntil[person.id] = now + settings.intervals.refusedReport
+            return
+        }
         guard ended(decision, of: person.id, \.personWrites, now: now) else { return }
-        guard decision == .taken, isShown || hasPerson(record, of: person.id, token: token, now: now) else {
+        guard decision == .taken else {
             personNotes.restsUntil[person.id] = now + settings.intervals.refusedReport
             return
         }

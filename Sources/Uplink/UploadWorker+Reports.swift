@@ -164,10 +164,12 @@ extension UploadWorker {
         let (decision, isShown) = StatusTable.decidePut(
             server.putStatus(report, of: device, token: token), wallTime: wallTime
         ) { PutProof.shows(report, $0) }
-        if statusEnded(decision, of: device, now: now) {
+        // One that is not shown may have been stored: it counts as sent for a while, and ends no back-off.
+        let isDoubted = decision == .taken && !isShown
+        if isDoubted || statusEnded(decision, of: device, now: now) {
             try outbox.noteTaken(report, of: device)
             notes[device]?.lastReport = report
-            notes[device]?.isReportDoubted = !isShown
+            notes[device]?.isReportDoubted = isDoubted
             notes[device]?.reportedAt = now
         }
         return true

@@ -85,7 +85,11 @@ public enum StatusTable {
         {
             return (.taken, nil)
         }
-        return decideReading(outcome, wallTime: wallTime) { try? APIJSON.decode(PersonRecord.self, from: $0) }
+        return decideReading(outcome, wallTime: wallTime) { body in
+            // One of nothing would be in any JSON object.
+            JSONObject.isOne(body, having: "zones")
+                ? try? APIJSON.decode(PersonRecord.self, from: body) : nil
+        }
     }
 
     static func decideReading<Value>(

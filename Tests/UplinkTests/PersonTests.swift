@@ -139,6 +139,55 @@ import Testing
         #expect(record(run, "p_1") != nil && run.outbox.contents.value.persons.allSatisfy { !$0.isUnsent })
     }
 
+    /// What every request is answered with is no answer: the outage is not over.
+    @Test(arguments: ReportTests.silentAnswers.indices) func aPersonThatIsNotShownEndsNoOutage(_ index: Int)
+        throws
+    {
+        let answer = ReportTests.silentAnswers[index]
+        let run = run([try person("p_1")])
+        _ = run.worker.step(wasWoken: false)
+        #expect(run.log == ["GET person p_1"], "it was read, and is put next")
+        let asked = Locked<[HTTPRequest.Method]>([])
+        run.server.set(fault: { request, _ in
+            asked.change { $0.append(request.method) }
+            return .success(answer)
+        })
+        let worker = run.worker
+        var random = SeededRandom(seed: 1)
+        worker.schedule.requestEnded(
+            .backOff(.noAnswer(.timedOut), retryAfter: nil), device: "", now: run.clock.monotonic,
+            using: &random)
+        run.pass(.seconds(100))
+        #expect(asked.value == [.put, .get])
+        #expect(run.problem == "network_timeout")
+        run.server.set(fault: nil)
+        run.pass(.seconds(3700))
+        #expect(record(run, "p_1") != nil && run.problem == nil)
+    }
+
+    @Test func aServerOfSomethingElseHasNoPersons() throws {
+        let run = run([])
+        run.outbox.add([sample(1)])
+        _ = run.untilItWaits()
+        let tries = Locked(0)
+        run.server.set(fault: { request, _ in
+            if request.url.contains("persons") { tries.change { $0 += 1 } }
+            return .success(HTTPResponse(status: 200, body: Array("{}".utf8)))
+        })
+        let anna = try person("p_1")
+        run.outbox.contents.change { $0.persons = [FakePerson(person: anna)] }
+        run.outbox.add([sample(2)])
+        run.pass(.seconds(20_000))
+        #expect((1...40).contains(tries.value), "\(tries.value)")
+        let isOver = run.events.value.contains { event in
+            if case .problemEnded = event { true } else { false }
+        }
+        #expect(!isOver && run.problem == "not_this_api")
+        run.server.set(fault: nil)
+        run.pass(.seconds(3700))
+        #expect(record(run, "p_1") != nil && run.outbox.count(.confirmed) == 2 && run.problem == nil)
+    }
+
     @Test func aPersonIsPutWhenTheServerTakesThemAgain() throws {
         let run = run([try person("p_1")])
         run.server.set(fault: { request, _ in

@@ -120,6 +120,38 @@ import Testing
         #expect(run.outbox.count(.confirmed) == 10 && run.problem == nil)
     }
 
+    /// What every request is answered with is no answer: the outage is not over, and its waits grow.
+    @Test(arguments: silentAnswers.indices) func aStatusThatIsNotShownEndsNoOutage(_ index: Int) {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        run.outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 80) }
+        _ = run.untilItWaits()
+        let answer = Self.silentAnswers[index]
+        let statuses = Locked(0)
+        run.server.set(fault: { request, _ in
+            if request.url.hasSuffix("status") { statuses.change { $0 += 1 } }
+            return .success(answer)
+        })
+        run.outbox.add([sample(11)])
+        let battery = Locked(0)
+        let outbox = run.outbox
+        run.pass(.seconds(20_000)) {
+            let percent = battery.change { battery in
+                battery = (battery + 1) % 100
+                return battery
+            }
+            outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: percent) }
+        }
+        #expect(statuses.value > 0, "it was tried")
+        let isOver = run.events.value.contains { event in
+            if case .problemEnded = event { true } else { false }
+        }
+        #expect(!isOver && run.problem == "not_this_api")
+        run.server.set(fault: nil)
+        run.pass(.seconds(1801))
+        #expect(run.outbox.count(.confirmed) == 11 && run.problem == nil)
+    }
+
     @Test func whoFreedRecordsIsNotOverruledByWhoFoundThemGone() {
         let run = Run()
         run.outbox.add((1...10).map { sample($0) })

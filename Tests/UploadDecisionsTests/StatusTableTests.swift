@@ -218,6 +218,18 @@ import UploadDecisions
         }
     }
 
+    @Test func aPersonIsOnlyOneWithZones() {
+        func decide(_ status: Int, _ body: String) -> (UploadDecision, PersonRecord?) {
+            StatusTable.decidePerson(answered(status, body), wallTime: wallTime)
+        }
+        #expect(decide(200, #"{"zones":[]}"#) == (.taken, PersonRecord(zones: [])))
+        #expect(decide(200, #"{"label":"A","zones":[]}"#) == (.taken, PersonRecord(label: "A", zones: [])))
+        for foreign in ["{}", #"{"ok":true}"#, #"{"label":"A"}"#, "[]", Self.portal, ""] {
+            #expect(decide(200, foreign) == (Self.foreign(200), nil), "\(foreign)")
+        }
+        #expect(decide(404, errorBody("not_found")) == (.taken, nil))
+    }
+
     @Test func aLeaseIsOnlyOneWithWhoHoldsIt() {
         let time = "2026-10-27T05:31:00.000Z"
         let held = #"{"holder":"gw_1","expires_at":"\#(time)"}"#
