@@ -8,31 +8,51 @@ struct Ownership: Sendable {
     /// The band waits for the answer with an open link.
     private static let deadline = Duration.seconds(10)
 
-    var store: Store
-    /// Nil = there is no server, so a band is owned by whoever is told to own it.
-    var uploader: Uploader?
-    var hostWatch: HostClockWatch
-    /// Bands that were asked for since the start.
+    /// What the server said last; nil = nothing yet.
+    private let known: @Sendable (DeviceID) async throws -> BandLease?
+    /// Asks the server; nil = it did not answer. Nil as a whole = there is none, so a band is owned by whoever is told to
+    /// own it.
+    private let ask: (@Sendable (DeviceID) async -> BandLease?)?
+    private let now: @Sendable () -> (wall: Timestamp, trust: HostTrust)
+    /// Bands of which the server answered since the start.
     private let asked = Guarded(Set<DeviceID>())
 
     init(store: Store, uploader: Uploader?, hostWatch: HostClockWatch) {
-        self.store = store
-        self.uploader = uploader
-        self.hostWatch = hostWatch
+        self.init(
+            known: { try await store.lease(of: $0) },
+            ask: uploader.map { uploader in
+                { await uploader.askLease(of: $0, deadline: Self.deadline) }
+            },
+            now: {
+                let stamp = hostWatch.stamp()
+                return (stamp.wall, stamp.trust)
+            })
+    }
+
+    init(
+        known: @escaping @Sendable (DeviceID) async throws -> BandLease?,
+        ask: (@Sendable (DeviceID) async -> BandLease?)?,
+        now: @escaping @Sendable () -> (wall: Timestamp, trust: HostTrust)
+    ) {
+        self.known = known
+        self.ask = ask
+        self.now = now
     }
 
     /// Asked before the first session of each band since the start, for this card may have lain in a drawer while another
-    /// gateway took the band over, and before a session where what the server said last does not suffice. While it can't be asked, the
-    /// last owner goes on and a gateway that never was one observes.
+    /// gateway took the band over, and before a session where what the server said last does not suffice. While it can't be
+    /// asked, the last owner goes on and a gateway that never was one observes; it is asked again before the next session.
     func lease(of band: AdoptedBand) async -> BandLease? {
         let known: BandLease?
         // An ack can't be taken back: what can't be read is taken for another's.
-        do { known = try await store.lease(of: band.device) } catch { return .unanswered }
-        guard let uploader, band.mode == .own else { return known }
-        let now = hostWatch.stamp()
-        let isFirst = asked.withLock { $0.insert(band.device).inserted }
+        do { known = try await self.known(band.device) } catch { return .unanswered }
+        guard let ask, band.mode == .own else { return known }
+        let now = now()
+        let isFirst = asked.withLock { !$0.contains(band.device) }
         guard isFirst || BandLease.isToBeAsked(known, at: now.wall, trust: now.trust) else { return known }
-        return await uploader.askLease(of: band.device, deadline: Self.deadline) ?? known ?? .unanswered
+        guard let answer = await ask(band.device) else { return known ?? .unanswered }
+        _ = asked.withLock { $0.insert(band.device) }
+        return answer
     }
 }
 

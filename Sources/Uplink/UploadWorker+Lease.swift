@@ -14,7 +14,8 @@ extension UploadWorker {
         /// Of bands that another gateway holds.
         var held: [DeviceID: HeldWait] = [:]
         var schedule: SideSchedule
-        /// A session that asks is answered at once until then: the server could not be asked a moment ago.
+        /// A session that asks is answered at once until then: the server could not be reached a moment ago, for whatever
+        /// band. What it answered of one band says nothing of another.
         var silentUntil: Duration?
     }
 
@@ -41,7 +42,7 @@ extension UploadWorker {
                 next = min(next, dueAt)
                 continue
             }
-            let lease = try request(band, outbox, token: token)
+            let lease = try request(band, outbox, token: token).lease
             if let lease, lease.isOurs != (band.lease?.isOurs ?? false) { hooks.ownerChanged(band.device) }
             return true
         }
@@ -72,17 +73,17 @@ extension UploadWorker {
             let outbox = try? openedOutbox(),
             let band = try? outbox.leasedBands().first(where: { $0.device == device }), band.isOwn
         else { return nil }
-        let lease = try? request(band, outbox, token: token, within: until - now)
+        let answer = try? request(band, outbox, token: token, within: until - now)
         // It waits for no budget, but is part of it.
         _ = takeTraffic()
-        commands.leases.silentUntil = lease == nil ? clock.monotonic + Self.silence : nil
-        return lease
+        commands.leases.silentUntil = answer?.isOutage == true ? clock.monotonic + Self.silence : nil
+        return answer?.lease
     }
 
-    /// Nil = it was not said who owns it.
+    /// - Returns: nil = it was not said who owns it; `isOutage`: nobody who could say so was reached.
     private func request(
         _ band: LeasedBand, _ outbox: any UploadOutbox, token: String, within deadline: Duration? = nil
-    ) throws -> BandLease? {
+    ) throws -> (lease: BandLease?, isOutage: Bool) {
         let device = band.device
         let ours = try outbox.gatewayID()
         let term = settings.intervals.lease
@@ -95,7 +96,7 @@ extension UploadWorker {
         guard let lease = value.flatMap({ BandLease($0, ours: ours) }) else {
             // A server may know a device by its first batch alone.
             if outcome == .answered { commands.leases.dueAt[device] = now + Self.lookInterval }
-            return nil
+            return (nil, decision.isOutage)
         }
         if lease == .notKept {
             commands.leases.held[device] = nil
@@ -111,7 +112,7 @@ extension UploadWorker {
         if lease != .notKept, lease.isOurs != band.lease?.isOurs {
             board.log(.lease(device: device, isOurs: lease.isOurs))
         }
-        return lease
+        return (lease, false)
     }
 
     private func giveBack(_ device: DeviceID, _ outbox: any UploadOutbox, token: String) throws {

@@ -25,6 +25,11 @@ public enum UploadDecision: Equatable, Sendable {
     /// The request was cut off by a stop.
     case stop
 
+    /// Nobody answered, or somebody else did, or the server is in trouble: so it will be for the next request.
+    public var isOutage: Bool {
+        if case .backOff(let problem, _) = self { problem.endsWithAnyAnswer } else { false }
+    }
+
     /// For a look at what the server has, beside a PUT to it: a server that will not show it, or has no such request, is no
     /// outage, and samples must not wait for it. What may be an outage, or is about every request, stays.
     public var asNotShown: UploadDecision {

@@ -1,4 +1,7 @@
+import BandProfile
 import GatewayModel
+import Locking
+import Store
 import Testing
 
 @testable import Gateway
@@ -32,6 +35,82 @@ import Testing
             #expect(!isAsked(lease(false, left: -1), trust: trust))
             #expect(!isAsked(.notKept, trust: trust))
         }
+    }
+
+    // MARK: asking
+
+    /// A server that is asked, and what was said last.
+    private final class Server: Sendable {
+        /// Nil = it can't be reached.
+        let answer = Guarded<BandLease?>(nil)
+        let known = Guarded<BandLease?>(nil)
+        let asked = Guarded(0)
+
+        struct Unreadable: Error {}
+        let isUnreadable = Guarded(false)
+
+        func ownership(now: Timestamp) -> Ownership {
+            Ownership(
+                known: { _ in
+                    if self.isUnreadable.withLock({ $0 }) { throw Unreadable() }
+                    return self.known.withLock { $0 }
+                },
+                ask: { _ in
+                    self.asked.withLock { $0 += 1 }
+                    return self.answer.withLock { $0 }
+                }, now: { (now, .plausible) })
+        }
+
+        var count: Int { asked.withLock { $0 } }
+        func says(_ lease: BandLease?) { answer.withLock { $0 = lease } }
+        func said(_ lease: BandLease?) { known.withLock { $0 = lease } }
+    }
+
+    private func band(_ bits: UInt64, _ mode: BandMode = .own) -> AdoptedBand {
+        let address = BluetoothAddress(bits: bits)
+        return AdoptedBand(address: address, device: DeviceID(address), mode: mode)
+    }
+
+    /// A card of long ago, whose hold another gateway was given since, starts while the network is not there yet.
+    @Test func theFirstQuestionIsAskedUntilItIsAnswered() async {
+        let server = Server()
+        let ownership = server.ownership(now: now)
+        server.said(lease(true, left: 1))
+        for count in 1...3 {
+            let kept = await ownership.lease(of: band(1))
+            #expect(kept == lease(true, left: 1) && server.count == count, "the last owner goes on")
+        }
+        server.says(lease(false, left: 5))
+        let told = await ownership.lease(of: band(1))
+        #expect(told == lease(false, left: 5) && server.count == 4)
+        server.said(lease(false, left: 5))
+        let after = await ownership.lease(of: band(1))
+        #expect(after == lease(false, left: 5) && server.count == 4, "once it was answered")
+    }
+
+    @Test func eachBandHasAFirstQuestionOfItsOwn() async {
+        let server = Server()
+        let ownership = server.ownership(now: now)
+        server.said(.notKept)
+        server.says(.notKept)
+        for bits in [1, 2, 1, 2] as [UInt64] { _ = await ownership.lease(of: band(bits)) }
+        #expect(server.count == 2)
+        let observed = await ownership.lease(of: band(3, .observe))
+        #expect(observed == .notKept && server.count == 2, "who only observes has nothing to ask")
+    }
+
+    @Test func whoWasNeverAnsweredObserves() async {
+        let server = Server()
+        let ownership = server.ownership(now: now)
+        let first = await ownership.lease(of: band(1))
+        #expect(first == .unanswered && server.count == 1)
+        server.said(lease(true, left: 1))
+        server.isUnreadable.withLock { $0 = true }
+        let unreadable = await ownership.lease(of: band(1))
+        #expect(unreadable == .unanswered && server.count == 1)
+        let alone = Ownership(known: { _ in nil }, ask: nil, now: { (Timestamp(milliseconds: 0), .plausible) })
+        let lease = await alone.lease(of: band(1))
+        #expect(lease == nil, "there is no server")
     }
 
     @Test func onlyWhatWasSaidOrNobodyCouldSayLetsItOwn() {

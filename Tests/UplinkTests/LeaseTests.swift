@@ -234,6 +234,49 @@ import Testing
         #expect(ask(run)?.isOurs == true, "the upload's own waits are not the session's")
     }
 
+    /// A server that answers is there, though it does not say whose the band is.
+    @Test(arguments: [APIErrorCode.unknownDevice, .malformed]) func anAnswerSilencesNobody(_ code: APIErrorCode)
+    {
+        let run = run()
+        run.outbox.contents.change {
+            $0.leased.append(LeasedBand(device: deviceB, isOwn: true, wasMet: true, lease: nil))
+        }
+        let tries = Locked(0)
+        run.server.set(fault: { request, _ in
+            guard request.url.contains(deviceA.text) else { return nil }
+            tries.change { $0 += 1 }
+            return .success(ModelServer.error(APIFailure(code, "")))
+        })
+        #expect(ask(run) == nil)
+        #expect(
+            run.worker.askLease(of: deviceB, until: run.clock.monotonic + .seconds(10))?.isOurs == true,
+            "another band is another question")
+        #expect(ask(run) == nil && tries.value == 2)
+        run.server.set(fault: nil)
+        #expect(ask(run)?.isOurs == true)
+    }
+
+    static let outages: [Result<HTTPResponse, HTTPFailure>] = [
+        .failure(HTTPFailure(.cannotConnect, "")), .success(HTTPResponse(status: 502)),
+        .success(HTTPResponse(status: 200, body: Array("<html>".utf8))),
+    ]
+
+    @Test(arguments: outages.indices) func whereNobodyAnswersTheNextBandDoesNotWait(_ index: Int) {
+        let run = run()
+        run.outbox.contents.change {
+            $0.leased.append(LeasedBand(device: deviceB, isOwn: true, wasMet: true, lease: nil))
+        }
+        let answer = Self.outages[index]
+        let tries = Locked(0)
+        run.server.set(fault: { _, _ in
+            tries.change { $0 += 1 }
+            return answer
+        })
+        #expect(ask(run) == nil)
+        #expect(run.worker.askLease(of: deviceB, until: run.clock.monotonic + .seconds(10)) == nil)
+        #expect(tries.value == 1)
+    }
+
     @Test func aNewTokenAsksForLeasesAgain() {
         let run = run()
         run.server.set(fault: { request, _ in
