@@ -50,8 +50,8 @@ struct BandText {
                             "The server has not said yet whether this gateway may own this band: until then it is stored "
                             + "here and not acknowledged. Nothing is lost while the band's memory has room.",
                         remedy:
-                            "See that the server can be reached: 'bandferry upload status' says what is in the way. Then it "
-                            + "goes on by itself.")
+                            "See that the server can be reached and lets this gateway's token own bands: 'bandferry upload "
+                            + "status' says what is in the way, and what to do about it.")
                     : Note(
                         text:
                             "The server says that another gateway (\(printable(lease.holder))) owns this band, for now until "

@@ -97,11 +97,11 @@ public enum ReplaceText {
     }
 
     private static func lease(_ report: ReplaceReport, times: LocalTimes) -> String {
+        let notKept = "The server keeps no account of who owns bands: see that the other gateway stays off."
         guard let lease = report.lease else {
-            return report.outcome == .wouldTakeOver
-                ? "No gateway holds it."
-                : "The server keeps no account of who owns bands: see that the other gateway stays off."
+            return report.outcome == .wouldTakeOver ? "No gateway holds it." : notKept
         }
+        if lease == .notKept { return notKept }
         if lease.isOurs {
             return "This gateway owns it now. Should the other one come back, it only observes."
         }

@@ -25,7 +25,7 @@ extension RunningGateway {
             band.samples = state.counts.values.reduce(0, +)
             band.mode = local.flatMap { $0.adopted ? $0.mode : nil }
             band.lease = local?.lease
-            if local?.lease?.isOurs != true, bands.count < Self.leaseLimit {
+            if local?.lease?.isSaidToBeOurs != true, bands.count < Self.leaseLimit {
                 band.lease = try await asking { try await server.leaseHolder(of: device, gateway: gateway) }
             }
             bands.append(band)
@@ -134,7 +134,7 @@ extension RunningGateway {
     ) async throws -> BandLease? {
         let gateway = try await storing { try await store.gatewayID() }
         let known = try await storing { try await store.lease(of: step.device) }
-        if isDryRun, known?.isOurs == true { return known }
+        if isDryRun, known?.isSaidToBeOurs == true { return known }
         return try await asking {
             isDryRun
                 ? try await server.leaseHolder(of: step.device, gateway: gateway)

@@ -114,7 +114,7 @@ extension UploadStatus {
         case .connection: metered = .connection
         case nil: metered = nil
         }
-        problem = snapshot.problem
+        problem = snapshot.problem ?? snapshot.leaseProblem
         lastSuccess = snapshot.lastSuccess ?? lastSuccess
         if let code = snapshot.lastErrorCode {
             lastErrorCode = code

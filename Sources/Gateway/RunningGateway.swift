@@ -307,7 +307,7 @@ actor RunningGateway {
         if let snapshot = uploader?.snapshot {
             status.lastUpload = snapshot.lastSuccess
             status.reconciling = uploader?.reconciling
-            if let problem = snapshot.problem { status.problems.append(problem) }
+            status.problems += [snapshot.problem, snapshot.leaseProblem].compactMap { $0 }
         }
         do {
             let record = try await store.uploadRecord()

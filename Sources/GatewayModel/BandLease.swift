@@ -19,6 +19,9 @@ public struct BandLease: Equatable, Sendable {
     /// There is a server, and it has not answered yet who owns the band.
     public static let unanswered = BandLease(isOurs: false, holder: "", until: Timestamp(milliseconds: 0))
 
+    /// The server said so, not only that it keeps no leases, which it may have learnt since.
+    public var isSaidToBeOurs: Bool { isOurs && self != .notKept }
+
     /// Nil without a holder.
     public var end: Timestamp? { holder.isEmpty ? nil : until }
 

@@ -62,6 +62,13 @@ final class UploadBoard: Sendable {
         set { state.withLock { $0.isPaused = newValue } }
     }
 
+    /// Leases can't be asked for; nil = they can.
+    func show(leaseProblem problem: UploadProblem?, now: Timestamp) {
+        state.withLock { state in
+            state.leaseProblem = problem.map { Problem($0, since: state.leaseProblem?.since ?? now) }
+        }
+    }
+
     func show(_ state: UploadSnapshot.State) { self.state.withLock { $0.state = state } }
 
     func show(_ problem: UploadProblem?, isSending: Bool, now: Timestamp) {

@@ -97,8 +97,7 @@ public enum UploadEvent: Equatable, Sendable {
         case .lease(_, true): "This gateway owns the band, says the server."
         case .lease(_, false):
             "Another gateway owns the band, says the server: it is only observed here until that is over."
-        case .leaseForbidden:
-            "The server does not let this token own bands: those that it was never said to own are only observed."
+        case .leaseForbidden: UploadProblem.leaseForbidden.text
         case .personSent: "The server has a person and their zones as they are here."
         case .personRefused: "The server does not take a person and their zones; samples go up all the same."
         case .readingForbidden:

@@ -20,6 +20,8 @@ public struct UploadSnapshot: Equatable, Sendable {
     /// When the server last confirmed samples.
     public var lastSuccess: Timestamp?
     public var problem: Problem?
+    /// What keeps bands from being owned, and no sample from going up.
+    public var leaseProblem: Problem?
     /// The code of the last failure, also when it is over: see `UploadProblem.apiCode`. Nil = none since the
     /// start.
     public var lastErrorCode: String?

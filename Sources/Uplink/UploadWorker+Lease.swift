@@ -131,7 +131,13 @@ extension UploadWorker {
             decision, device: device.text, schedule: &schedule, now: now, using: &random)
         if outcome == .refused { commands.leases.dueAt[device] = now + settings.intervals.refusedReport }
         if commands.leases.schedule.isForbidden, !wasForbidden { board.log(.leaseForbidden) }
+        showLeases()
         return outcome
+    }
+
+    func showLeases() {
+        board.show(
+            leaseProblem: commands.leases.schedule.isForbidden ? .leaseForbidden : nil, now: clock.wall)
     }
 }
 

@@ -23,6 +23,7 @@ extension UploadWorker {
             comparisonSchedule.credentialsChanged()
             commands.leases.schedule.credentialsChanged()
             commands.leases.lookAt = .zero
+            showLeases()
             // The new token is tried at once, with the cheapest question there is.
             if schedule.credentialsChanged(), let device = devices.first {
                 notes[device]?.isStateRead = false

@@ -129,8 +129,10 @@ extension UploadWorker {
             return .failure(.rateLimited)
         case .backOff(let problem, _): return .failure(explained(problem))
         case .passOver(let refusal), .halve(let refusal), .quarantine(let refusal):
-            let isUnknown = refusal.code == APIErrorCode.notFound.rawValue
-            return isUnknown ? .success(nil) : .failure(.reportRefused(code: refusal.code))
+            // A server from before there was such a request: both say so.
+            let absent = [APIErrorCode.notFound, .methodNotAllowed].map(\.rawValue)
+            return absent.contains(refusal.code)
+                ? .success(nil) : .failure(.reportRefused(code: refusal.code))
         case .settle, .sendIdentity: return .failure(.encodingRefused)
         case .stop: return .failure(.noAnswer(.aborted))
         }

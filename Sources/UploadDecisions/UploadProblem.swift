@@ -18,6 +18,8 @@ public enum UploadProblem: Equatable, Sendable {
     case encodingRefused
     case authenticationFailed
     case forbidden
+    /// The token may upload, and not own bands.
+    case leaseForbidden
     /// Three single samples in a row were refused whole.
     case serverRefuses(code: String)
     /// The server takes a band's samples, but not its gaps or its status.
@@ -42,7 +44,9 @@ public enum UploadProblem: Equatable, Sendable {
             .tokenFile,
             .outbox:
             true
-        case .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .serverRefuses, .reportRefused: false
+        case .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .leaseForbidden, .serverRefuses,
+            .reportRefused:
+            false
         }
     }
 
@@ -71,6 +75,7 @@ public enum UploadProblem: Equatable, Sendable {
         case .encodingRefused: "unsupported_encoding"
         case .authenticationFailed: "authentication_failed"
         case .forbidden: "forbidden"
+        case .leaseForbidden: "lease_forbidden"
         case .serverRefuses: "server_refuses"
         case .reportRefused: "report_refused"
         case .tokenFile(.unreadable): "token_unreadable"
@@ -93,7 +98,7 @@ public enum UploadProblem: Equatable, Sendable {
         case .notThisAPI, .captivePortal, .inconsistentAnswer, .nothingConfirmed: "not_this_api"
         case .encodingRefused: "unsupported_encoding"
         case .authenticationFailed: "authentication_failed"
-        case .forbidden: "forbidden"
+        case .forbidden, .leaseForbidden: "forbidden"
         case .serverRefuses(let code), .reportRefused(let code): code
         case .tokenFile: "token_unusable"
         case .outbox: "outbox_failed"
@@ -115,6 +120,8 @@ public enum UploadProblem: Equatable, Sendable {
         case .encodingRefused: "The server refuses the batch in every encoding."
         case .authenticationFailed: "The server does not accept the token."
         case .forbidden: "The server does not let this token upload."
+        case .leaseForbidden:
+            "The server does not let this token own bands: those that it was never said to own are only observed."
         case .serverRefuses(let code): "The server refuses single samples one after the other (\(code))."
         case .reportRefused(let code): "The server refuses a band's gaps or status (\(code))."
         case .tokenFile(.unreadable(let why)): "The token file could not be read: \(why)."
@@ -139,6 +146,9 @@ public enum UploadProblem: Equatable, Sendable {
             "Samples are kept. Report it to who runs the server."
         case .authenticationFailed, .forbidden:
             "Put a valid gateway token into the token_file of [upload]; it is read again when it changes."
+        case .leaseForbidden:
+            "Put a gateway token that may own bands into the token_file of [upload]; it is read again when it changes. Where "
+                + "this one may by now, restart bandferryd. If another gateway is meant to own them, write mode = observe here."
         case .tokenFile(.unreadable): "Check token_file of [upload] and that the service may read it."
         case .tokenFile(.readableByOthers):
             "Run chmod 600 on the token file; it is read again when it changes."

@@ -149,7 +149,11 @@ private func object(_ json: JSONText) throws -> [[String: Any]] {
         #expect(
             held.contains("Another gateway (gw_2?) still holds it until 27 Oct 06:31 UTC: until then it is"))
         #expect(text(report(.wouldTakeOver) { $0.lease = nil }).contains("- No gateway holds it.\n"))
-        #expect(text(report(.takenOver) { $0.lease = nil }).contains("keeps no account of who owns bands"))
+        for lease in [nil, .notKept] as [BandLease?] {
+            #expect(
+                text(report(.takenOver) { $0.lease = lease }).contains("keeps no account of who owns bands"))
+        }
+        #expect(text(report(.wouldTakeOver) { $0.lease = .notKept }).contains("keeps no account of who owns"))
     }
 
     @Test func aRefusalSaysWhyAndWhatToDoAndNothingElse() {

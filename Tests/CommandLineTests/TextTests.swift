@@ -63,6 +63,16 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
         #expect(text.contains("! bandferryd is not running") && text.contains("systemctl start bandferryd"))
     }
 
+    /// What is in the way may be the token, which does not mend itself.
+    @Test func anOwnerThatIsNotKnownYetPromisesNothing() {
+        var unsure = healthy()
+        unsure.lease = .unanswered
+        let text = StatusText.rendered(gateway([unsure]), now: now, terminal: Terminal(width: 1000))
+        #expect(text.contains("own, observing") && text.contains("has not said yet"))
+        #expect(text.contains("lets this gateway's token own bands: 'bandferry upload status'"))
+        #expect(!text.contains("by itself"))
+    }
+
     @Test func theColumnsAreAligned() {
         var other = healthy()
         other.address = BluetoothAddress(bits: 1)

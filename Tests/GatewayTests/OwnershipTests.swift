@@ -37,6 +37,13 @@ import Testing
         }
     }
 
+    /// What 'bandferry replace' need not ask the server anew.
+    @Test func aServerThatKeptNoLeasesMayHaveLearntThem() {
+        #expect(lease(true, left: -1).isSaidToBeOurs)
+        #expect(!lease(false, left: 1).isSaidToBeOurs)
+        #expect(!BandLease.notKept.isSaidToBeOurs && !BandLease.unanswered.isSaidToBeOurs)
+    }
+
     // MARK: asking
 
     /// A server that is asked, and what was said last.
@@ -108,7 +115,8 @@ import Testing
         server.isUnreadable.withLock { $0 = true }
         let unreadable = await ownership.lease(of: band(1))
         #expect(unreadable == .unanswered && server.count == 1)
-        let alone = Ownership(known: { _ in nil }, ask: nil, now: { (Timestamp(milliseconds: 0), .plausible) })
+        let alone = Ownership(
+            known: { _ in nil }, ask: nil, now: { (Timestamp(milliseconds: 0), .plausible) })
         let lease = await alone.lease(of: band(1))
         #expect(lease == nil, "there is no server")
     }

@@ -235,8 +235,9 @@ import Testing
     }
 
     /// A server that answers is there, though it does not say whose the band is.
-    @Test(arguments: [APIErrorCode.unknownDevice, .malformed]) func anAnswerSilencesNobody(_ code: APIErrorCode)
-    {
+    @Test(arguments: [APIErrorCode.unknownDevice, .malformed]) func anAnswerSilencesNobody(
+        _ code: APIErrorCode
+    ) {
         let run = run()
         run.outbox.contents.change {
             $0.leased.append(LeasedBand(device: deviceB, isOwn: true, wasMet: true, lease: nil))
@@ -288,8 +289,11 @@ import Testing
         #expect(run.outbox.count(.confirmed) == 1 && run.problem == nil)
         #expect(run.events.value.count { $0 == .leaseForbidden } == 1, "said once")
         #expect(ask(run) == nil)
+        let shown = run.board.snapshot.leaseProblem
+        #expect(shown?.code == "lease_forbidden" && shown?.remedy.contains("token_file") == true)
         run.directory.write("new\n", to: "token")
         pass(130, run)
+        #expect(run.board.snapshot.leaseProblem == nil)
         #expect(lease(run)?.isOurs == true)
     }
 

@@ -341,6 +341,19 @@ import UploadDecisions
         #expect(await gateway.uploader.stop(deadline: .seconds(30)))
     }
 
+    @Test(arguments: [APIErrorCode.notFound, .methodNotAllowed])
+    func aServerWithoutLeasesHasNoneForAPersonEither(_ code: APIErrorCode) async throws {
+        let server = try ScriptedServer { _ in .proper(ModelServer.error(APIFailure(code, ""))) }
+        defer { server.stop() }
+        let gateway = try Gateway(url: server.url)
+        gateway.uploader.start()
+        let holder = try await gateway.uploader.leaseHolder(of: deviceA, gateway: "gw_1")
+        let requested = try await gateway.uploader.requestLease(of: deviceA, gateway: "gw_1")
+        #expect(holder == nil && requested == nil)
+        try await gateway.uploader.releaseLease(of: deviceA, gateway: "gw_1")
+        #expect(await gateway.uploader.stop(deadline: .seconds(30)))
+    }
+
     @Test func withoutAServerEveryQuestionSaysSo() async throws {
         let gateway = try Gateway(url: nil)
         gateway.uploader.start()

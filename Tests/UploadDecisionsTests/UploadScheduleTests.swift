@@ -279,7 +279,7 @@ import Testing
                 .serverError(status: 500), .rateLimited, .notThisAPI(status: 302), .captivePortal,
                 .inconsistentAnswer,
                 .nothingConfirmed, .encodingRefused, .authenticationFailed, .forbidden,
-                .serverRefuses(code: "malformed"), .reportRefused(code: "malformed"),
+                .leaseForbidden, .serverRefuses(code: "malformed"), .reportRefused(code: "malformed"),
                 .tokenFile(.unreadable("No such file")), .tokenFile(.readableByOthers),
                 .tokenFile(.malformed),
                 .outbox("full"),
