@@ -166,6 +166,7 @@ extension UploadWorker {
         ) { PutProof.shows(report, $0) }
         // One that is not shown may have been stored: it counts as sent for a while, and ends no back-off.
         let isDoubted = decision == .taken && !isShown
+        if isDoubted { schedule.reportTaken(.status, device: device.text) }
         if isDoubted || statusEnded(decision, of: device, now: now) {
             try outbox.noteTaken(report, of: device)
             notes[device]?.lastReport = report

@@ -152,6 +152,24 @@ import Testing
         #expect(run.outbox.count(.confirmed) == 11 && run.problem == nil)
     }
 
+    @Test func aRefusalIsOverWhenTheServerSaysThatItTakesThem() {
+        for answer in Self.silentAnswers {
+            let run = Run()
+            run.outbox.add((1...10).map { sample($0) })
+            _ = run.untilItWaits()
+            run.server.set(fault: { request, _ in
+                request.method == .put ? .success(ModelServer.error(.malformed(""))) : nil
+            })
+            run.outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 80) }
+            run.pass(.seconds(600))
+            #expect(run.problem == "report_refused")
+            run.server.contents.change { $0.putAnswer = answer }
+            run.server.set(fault: nil)
+            run.pass(.seconds(3700))
+            #expect(run.problem == nil)
+        }
+    }
+
     @Test func whoFreedRecordsIsNotOverruledByWhoFoundThemGone() {
         let run = Run()
         run.outbox.add((1...10).map { sample($0) })
