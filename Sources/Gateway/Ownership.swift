@@ -18,11 +18,10 @@ struct Ownership: Sendable {
     private let asked = Guarded(Set<DeviceID>())
 
     init(store: Store, uploader: Uploader?, hostWatch: HostClockWatch) {
+        var ask: (@Sendable (DeviceID) async -> BandLease?)?
+        if let uploader { ask = { await uploader.askLease(of: $0, deadline: Self.deadline) } }
         self.init(
-            known: { try await store.lease(of: $0) },
-            ask: uploader.map { uploader in
-                { await uploader.askLease(of: $0, deadline: Self.deadline) }
-            },
+            known: { try await store.lease(of: $0) }, ask: ask,
             now: {
                 let stamp = hostWatch.stamp()
                 return (stamp.wall, stamp.trust)
