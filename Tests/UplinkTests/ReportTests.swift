@@ -318,15 +318,12 @@ import Testing
             tries.change { $0 += 1 }
             return .success(ModelServer.error(.malformed("gaps")))
         })
-        let seq = Locked<UInt32>(10)
         let outbox = run.outbox
-        run.pass(.seconds(3000)) {
-            let next = seq.change { seq in
-                seq += 1
-                return seq
-            }
-            outbox.add([sample(next)])
-            outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: Int(next % 100)) }
+        // A batch a minute: one at each step would never let time pass.
+        for seq in UInt32(11)...60 {
+            outbox.add([sample(seq)])
+            outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: Int(seq)) }
+            run.pass(.seconds(60))
         }
         #expect(tries.value == 1, "\(tries.value)")
         #expect(run.log.count { $0.hasPrefix("PUT status") } >= 5)
