@@ -92,6 +92,7 @@ actor RunningGateway {
             Task { [hostWatch, store, zones = settings.zones, changed = parts.changed] in
                 await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
             })
+        tasks.append(Task { [upkeep = StoreUpkeep(store: store, log: settings.log)] in await upkeep.run() })
         uploader?.start()
         if let uploader { tasks.append(watchNetwork(for: uploader)) }
         await connectBlueZ()
@@ -299,7 +300,11 @@ actor RunningGateway {
             status.reconciling = uploader?.reconciling
             if let problem = snapshot.problem { status.problems.append(problem) }
         }
+        if let shortage = await store.shortage() { status.problems.append(shortage.problem) }
         do {
+            if let salvaged = try await store.gatewayProblem(), isRecent(salvaged) {
+                status.problems.append(salvaged)
+            }
             let record = try await store.uploadRecord()
             status.lastUpload = status.lastUpload ?? record.lastSuccess
             if let pause = record.pause, !pause.isOver(at: wall()) { status.problems.append(pause.problem) }
@@ -307,6 +312,12 @@ actor RunningGateway {
         } catch {
             status.problems.append(error.problem)
         }
+    }
+
+    /// Something that happened, and is no state that ends: it is shown for a week.
+    private func isRecent(_ problem: Problem) -> Bool {
+        guard let since = problem.since else { return true }
+        return wall().milliseconds - since.milliseconds < 7 * 86_400_000
     }
 
     private func withLive(_ stored: BandStatus) -> BandStatus {

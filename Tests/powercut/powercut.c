@@ -302,6 +302,7 @@ static int io_code(enum call call) {
 
 static int fault_code(enum powercut_fault fault, enum call call) {
     if (fault == POWERCUT_IOERR) return io_code(call);
+    if (fault == POWERCUT_CORRUPT) return call == READ ? SQLITE_CORRUPT : SQLITE_OK;
     if (call != WRITE && call != TRUNCATE) return SQLITE_OK;
     return fault == POWERCUT_FULL ? SQLITE_FULL : SQLITE_READONLY;
 }
