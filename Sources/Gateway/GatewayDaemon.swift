@@ -214,7 +214,7 @@ extension GatewayDaemon: GatewayCommands {
             try? await Task.sleep(for: .milliseconds(100))
         }
         guard let running else {
-            let problem = storeProblem ?? .stopping
+            let problem = storeProblem ?? (isStopping ? .stopping : .storeOpening)
             throw CommandFailure(.notReady, "\(problem.text) \(problem.remedy)")
         }
         return running

@@ -56,6 +56,7 @@ actor RunningGateway {
                 serverDate: { hostWatch.served(date: $0, sent: $1, answered: $2) },
                 // A mark that is not taken up now is at the next start.
                 storeMarked: { Task { try? await store.takeUpMarks() } },
+                storeDamaged: { error in Task { await store.damageWasMet(error) } },
                 hostTrust: { hostWatch.stamp().trust },
                 hostOffset: { [zones = settings.zones] in zones.hostOffset(at: $0) })
         }

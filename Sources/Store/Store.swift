@@ -106,6 +106,13 @@ public actor Store {
 
     // MARK: Damage
 
+    /// Another connection of this program met damage: nothing is committed until all of it was looked at.
+    public func damageWasMet(_ error: StoreError) {
+        // Nothing is wrong with one that was set aside or lost: it is simply not there.
+        guard open != nil, damage == nil, directory.hasDatabase else { return }
+        noteDamage(error)
+    }
+
     private func checkInBackground(_ opening: DatabaseOpening) {
         guard open != nil, damage == nil else { return }
         backgroundCheck = BackgroundCheck(opening) { [weak self] verdict in

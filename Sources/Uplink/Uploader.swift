@@ -30,6 +30,7 @@ public final class Uploader: Sendable {
     ///     `clock`, ms. Called on the upload thread.
     ///   - storeMarked: samples were marked to be derived again; the store does so after `Store.takeUpMarks`. Called on
     ///     the upload thread.
+    ///   - storeDamaged: the upload's connection met damage in the database. Called on the upload thread.
     ///   - hostTrust: what this host's wall clock is worth: whose fault a certificate is that is not valid now.
     ///   - hostOffset: minutes that this host's local time is ahead of UTC, for `SendLimits.meteredHours`.
     public convenience init(
@@ -41,6 +42,7 @@ public final class Uploader: Sendable {
             _, _, _ in
         },
         storeMarked: @escaping @Sendable () -> Void = {},
+        storeDamaged: @escaping @Sendable (StoreError) -> Void = { _ in },
         hostTrust: @escaping @Sendable () -> HostTrust = { .plausible },
         hostOffset: @escaping @Sendable (Timestamp) -> Int = { _ in 0 }
     ) {
@@ -49,7 +51,7 @@ public final class Uploader: Sendable {
             settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
             hooks: UploadHooks(
                 serverState: serverState, serverDate: serverDate, storeMarked: storeMarked,
-                hostTrust: hostTrust, hostOffset: hostOffset),
+                storeDamaged: storeDamaged, hostTrust: hostTrust, hostOffset: hostOffset),
             openOutbox: { try StoreOutbox(directory: stateDirectory, now: { clock.wall }) },
             openTransport: { ConfiguredTransport(transport, abortFlag: $0) })
     }
