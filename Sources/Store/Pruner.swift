@@ -53,7 +53,7 @@ struct Pruner {
         try database.run(
             """
             DELETE FROM days WHERE day < ?1 AND NOT EXISTS (SELECT 1 FROM samples WHERE key BETWEEN
-                days.ring << 40 | days.first_seq << 8 AND days.ring << 40 | days.last_seq << 8 | 255)
+                (days.ring << 40) + (days.first_seq << 8) AND (days.ring << 40) + (days.last_seq << 8) + 255)
             """, .integer(day))
         // The last reading before what is left is the lower end of its bracket; those before it bracket nothing.
         try database.execute(
@@ -63,7 +63,7 @@ struct Pruner {
                     AND l.newest_seq > clock_readings.newest_seq AND l.host_trust > 0 AND l.contradicts = 0
                     AND l.clock_id = clock_readings.clock_id
                     AND l.newest_seq < (SELECT min(key) >> 8 & 4294967295 FROM samples
-                        WHERE key BETWEEN clock_readings.ring << 40 AND (clock_readings.ring + 1 << 40) - 1))
+                        WHERE key >= clock_readings.ring << 40 AND key < (clock_readings.ring + 1) << 40))
             """)
         try MetaTable(database: database).write(.prunedBefore, cutoff)
     }

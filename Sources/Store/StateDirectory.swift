@@ -167,6 +167,8 @@ struct StateDirectory {
     /// The copy, closed and durable, takes the place of the damaged database. Returns what that is called now.
     func finishSalvage(at now: Timestamp) throws(StoreError) -> String {
         for suffix in Self.companions { unlink(salvagePath + suffix) }
+        // The log went into the damaged file, and what reading it left behind is empty.
+        if logSize == 0 { for suffix in ["-wal", "-shm"] { unlink(databasePath + suffix) } }
         guard rename(salvagePath, readyPath) == 0 else { throw failure("end the salvage") }
         try sync()
         return try swapIn(at: now) ?? ""

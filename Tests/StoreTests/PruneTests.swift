@@ -87,7 +87,8 @@ import Testing
         // Later, more goes.
         fixture.clock.advance(milliseconds: Self.day)
         try await trustClock(store)
-        #expect(try await pruneAll(store) == 1_440)
+        // A day's records; the bound of a time, a minute at most here, counts.
+        #expect((1_438...1_442).contains(try await pruneAll(store)))
     }
 
     @Test func nothingGoesWithoutAConfirmation() async throws {

@@ -67,6 +67,7 @@ import Testing
             #expect(store.salvage != nil)
             try await store.close()
         }
+        // Without a log, which went into it.
         #expect(fixture.names.filter { $0.hasPrefix("gateway.db.salvaged-") }.count == 3)
         #expect(!fixture.names.contains("gateway.db.suspect"))
     }
@@ -358,7 +359,8 @@ private struct DamagedLife {
         let reader = try StoreReader(directory: fixture.directory)
         var stored: Set<UInt32> = []
         try reader.exportSamples { sample in
-            #expect(stored.insert(sample.seq).inserted, "seed \(seed): \(sample.seq) is stored twice")
+            let isNew = stored.insert(sample.seq).inserted
+            #expect(isNew, "seed \(seed): \(sample.seq) is stored twice")
         }
         let gaps = try reader.gaps().map(\.gap)
         for seq in 1...newest where !stored.contains(seq) && !server.contains(seq) {

@@ -12,6 +12,12 @@ import Testing
         SpaceJudge.Reading(free: free * megabyte, log: log * megabyte)
     }
 
+    private func check(_ judge: inout SpaceJudge, _ reading: SpaceJudge.Reading?, isShort: Bool) {
+        let verdict = judge.judge(reading)
+        #expect(verdict == isShort)
+        #expect(judge.isShort == isShort)
+    }
+
     @Test func theLogsGrowthItsMoveAndTemporaryFilesAreCounted() {
         // 8 MiB of log that still has to be written, as much in the database, and 2 MiB for SQLite.
         #expect(reading(free: 100, log: 0).room == 82 * megabyte)
@@ -23,29 +29,28 @@ import Testing
 
     @Test func belowTheFloorItIsShortAndWellAboveItNotAnyMore() {
         var judge = SpaceJudge(floor: 64 * megabyte)
-        #expect(!judge.judge(reading(free: 74)))
-        #expect(judge.judge(reading(free: 73)))
-        #expect(judge.isShort)
+        check(&judge, reading(free: 74), isShort: false)
+        check(&judge, reading(free: 73), isShort: true)
         // 64 + 10 MiB is the floor again, and a quarter more ends it.
-        #expect(judge.judge(reading(free: 74)))
-        #expect(judge.judge(reading(free: 89)))
-        #expect(!judge.judge(reading(free: 90)))
-        #expect(!judge.judge(reading(free: 74)))
+        check(&judge, reading(free: 74), isShort: true)
+        check(&judge, reading(free: 89), isShort: true)
+        check(&judge, reading(free: 90), isShort: false)
+        check(&judge, reading(free: 74), isShort: false)
     }
 
     @Test func aSmallFloorHasHysteresisToo() {
         var judge = SpaceJudge(floor: 1)
-        #expect(judge.judge(reading(free: 10)))
-        #expect(judge.judge(reading(free: 13)))
-        #expect(!judge.judge(reading(free: 15)))
+        check(&judge, reading(free: 10), isShort: true)
+        check(&judge, reading(free: 13), isShort: true)
+        check(&judge, reading(free: 15), isShort: false)
     }
 
     @Test func withoutAFloorOrAnAnswerNothingIsHeldBack() {
         var none = SpaceJudge(floor: 0)
-        #expect(!none.judge(reading(free: 0)))
+        check(&none, reading(free: 0), isShort: false)
         var judge = SpaceJudge(floor: 64 * megabyte)
-        #expect(judge.judge(reading(free: 0)))
-        #expect(!judge.judge(nil))
+        check(&judge, reading(free: 0), isShort: true)
+        check(&judge, nil, isShort: false)
     }
 }
 
