@@ -33,7 +33,9 @@ extension FaultTests {
                 await life.run()
                 let calls = powercut_disarm()
                 let name: Comment = "call \(number) of \(calls), \(fault.testDescription)"
-                for error in life.errors {
+                // A band that could not be adopted is not known, which the next start mends.
+                for error in life.errors
+                where error.kind != .refused || !error.message.contains("was adopted") {
                     let kinds: Set<StoreError.Kind> = [
                         .io, .full, .busy, .readOnly, .corrupt, .closed, .missing, .other,
                     ]
@@ -191,7 +193,7 @@ private final class FaultyLife {
                     atPath: fixture.path(file), toPath: image.databasePath + suffix)
             }
         }
-        _ = try image.open()
+        try await image.open().close()
         try check(image, name)
     }
 
@@ -209,7 +211,7 @@ private final class FaultyLife {
         #expect(!fixture.names.contains { $0.hasPrefix("gateway.db.corrupt-") }, name)
         try await store?.close()
         store = nil
-        _ = try open()
+        try await open().close()
     }
 
     private func check(_ place: StoreFixture, _ name: Comment) throws {

@@ -247,8 +247,14 @@ static pending *open_pending(const char *path) {
     if (stat(path, &facts) || !S_ISREG(facts.st_mode)) return NULL;
     pending *found = find_pending(&facts);
     // An inode number is used again once its file is gone.
-    if (found && found->references == 0 && strcmp(found->path, path)) {
-        forget(found);
+    if (found && strcmp(found->path, path)) {
+        if (found->references == 0) {
+            forget(found);
+        } else {
+            // Somebody has the file that is gone still open.
+            found->device = 0;
+            found->inode = 0;
+        }
         found = NULL;
     }
     if (!found) {
