@@ -115,7 +115,7 @@ let adapters: [Target] = [
     library(
         "Gateway",
         [
-            "Locking", "FileReading",
+            "Locking", "Threading", "FileReading",
             "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
             "UploadDecisions",
             "GatewayBus", "NetworkWatch", "Systemd",
@@ -183,7 +183,8 @@ let unitTests: [Target] = [
         name: "PowercutVFS", path: "Tests/powercut", exclude: ["build.sh", "kill_test.py"],
         linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
-        "StoreTests", ["ProcessTestSupport", "Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
+        "StoreTests",
+        ["Locking", "ProcessTestSupport", "Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
     tests("TimeSimulationTests", ["Store", "Timekeeping", "BandModel", "BandProfile", "GatewayModel"]),
     tests("CompressionTests", ["ProcessTestSupport", "Compression"]),
     tests("SampleChunksTests", ["SampleChunks", "IngestAPI"]),

@@ -26,7 +26,7 @@ public enum Command: Equatable, Sendable {
     case gaps(device: String?, all: Bool)
     case trends(TrendsRequest)
     case export(ExportFormat, device: String?)
-    case recover
+    case recover(startsEmpty: Bool)
     case help(String?)
     case version
 }

@@ -112,10 +112,15 @@ public enum HelpText {
     private static let otherPages: [Page] = [
         Page(
             name: "recover", summary: "go on after the database was corrupt",
-            synopsis: "recover --start-empty",
+            synopsis: "recover [--start-empty]",
             body: """
-                A corrupt database is set aside, never deleted, and nothing is synced until it is restored. When it
-                can't be, this starts a new one from what the server knows and writes down as gaps what is lost.
+                The daemon brings what can be read of a damaged database over into a new one by itself. This does the same
+                for one that was set aside, or that a medium gives only in parts: what can't be read is skipped. The
+                damaged one is kept.
+
+                --start-empty  give up what only the damaged database has: starts a new one from what the server
+                               knows, and writes down as gaps what is lost
+
                 Stop the daemon first.
                 """),
         Page(

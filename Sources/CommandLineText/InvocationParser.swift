@@ -65,13 +65,7 @@ struct InvocationParser {
         case "gaps": return .gaps(device: takeValue("device"), all: takeSwitch("all"))
         case "trends": return .trends(try trends())
         case "export": return .export(try format(), device: takeValue("device"))
-        case "recover":
-            guard takeSwitch("start-empty") else {
-                throw UsageError(
-                    message: "recover gives up the samples that only the set-aside database has; "
-                        + "say so with --start-empty, or restore the database instead", command: name)
-            }
-            return .recover
+        case "recover": return .recover(startsEmpty: takeSwitch("start-empty"))
         case "help": return .help(words.isEmpty ? nil : words.removeFirst())
         case "version": return .version
         default: throw UsageError(message: "there is no command '\(name)'", command: nil)

@@ -3,6 +3,7 @@ import DBus
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
+import Locking
 import Store
 import Systemd
 import Timekeeping
@@ -17,6 +18,7 @@ public actor GatewayDaemon {
     private let changes = WakeGate()
     private let stopGate = WakeGate()
     private var isStopping = false
+    private let opener = StoreOpener()
     private var running: RunningGateway?
     private var busService: GatewayBusService?
     /// Of the gateway as such; bands and upload have their own.
@@ -34,11 +36,9 @@ public actor GatewayDaemon {
         let publishing = Task { await publishChanges() }
         await openBusService()
         let watchdog = Task { await keepWatchdog() }
-        var isFirstTry = true
+        await startFirst()
         while !isStopping {
             await keepStoreOpen()
-            if isFirstTry { ServiceManager.ready(status: "Running") }
-            isFirstTry = false
             await stopGate.wait(atMost: .seconds(5))
         }
         ServiceManager.stopping(status: "Stopping")
@@ -56,6 +56,26 @@ public actor GatewayDaemon {
 
     // MARK: the store
 
+    /// The service has started when the store is open, or shown not to open, or a check or salvage of it takes long:
+    /// systemd would give up waiting and start anew what has to be finished.
+    private func startFirst() async {
+        let announced = Guarded(false)
+        @Sendable func announce(_ status: String) {
+            let isFirst = announced.withLock { known in
+                defer { known = true }
+                return !known
+            }
+            if isFirst { ServiceManager.ready(status: status) }
+        }
+        let waiting = Task {
+            guard (try? await Task.sleep(for: .seconds(20))) != nil else { return }
+            announce("Looking at the database")
+        }
+        await keepStoreOpen()
+        waiting.cancel()
+        announce("Running")
+    }
+
     /// Opens it, or opens it again after it broke; what can't be opened now is tried again at the next call.
     private func keepStoreOpen() async {
         if let running {
@@ -64,9 +84,8 @@ public actor GatewayDaemon {
             await running.stop()
         }
         do {
-            let store = try Store.open(
-                directory: settings.configuration.stateDirectory, zones: settings.zones.lookup,
-                now: settings.clock.wall)
+            let store = try await opener.open(settings)
+            if let salvage = store.salvage { report(salvage) }
             let running = RunningGateway(
                 settings: settings, store: store, facts: try await hostClockFacts(store)
             ) { [changes] in changes.signal() }
@@ -83,6 +102,17 @@ public actor GatewayDaemon {
             storeProblem = problem
         }
         changes.signal()
+    }
+
+    private func report(_ salvage: SalvageReport) {
+        settings.log.error(
+            "the database was damaged: what could be read of it was brought over into a new one",
+            [
+                ("samples", .count(salvage.samples)), ("lost", .count(salvage.lostSamples)),
+                ("orphans", .count(salvage.orphans)),
+                ("tables", .text(salvage.damagedTables.joined(separator: " "))),
+                ("kept_as", .text(salvage.keptAs)),
+            ])
     }
 
     private func hostClockFacts(_ store: Store) async throws -> HostClockFacts {
@@ -184,7 +214,7 @@ extension GatewayDaemon: GatewayCommands {
             try? await Task.sleep(for: .milliseconds(100))
         }
         guard let running else {
-            let problem = storeProblem ?? .stopping
+            let problem = storeProblem ?? (isStopping ? .stopping : .storeOpening)
             throw CommandFailure(.notReady, "\(problem.text) \(problem.remedy)")
         }
         return running

@@ -23,6 +23,10 @@ extension Problem {
     static let stopping = Problem(
         code: "stopping", text: "The gateway is stopping.", remedy: "Try again when it runs.")
 
+    static let storeOpening = Problem(
+        code: "store_opening", text: "The database is being checked, or salvaged.",
+        remedy: "Wait: a large one takes some minutes. Nothing is acknowledged meanwhile.")
+
     static let interrupted = Problem(
         code: "link_lost", text: "The link to the band went down during the sync.",
         remedy: "Nothing is lost: the sync resumes by itself. If it happens often, bring the band nearer.")

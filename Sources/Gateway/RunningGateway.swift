@@ -59,6 +59,7 @@ actor RunningGateway {
                 // A mark that is not taken up now is at the next start.
                 storeMarked: { Task { try? await store.takeUpMarks() } },
                 ownerChanged: { owners.give($0) },
+                storeDamaged: { error in Task { await store.damageWasMet(error) } },
                 hostTrust: { hostWatch.stamp().trust },
                 hostOffset: { [zones = settings.zones] in zones.hostOffset(at: $0) })
         }
@@ -97,6 +98,7 @@ actor RunningGateway {
                 await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
             })
         tasks.append(owners.connect { [weak self] device in await self?.ownerChanged(device) })
+        tasks.append(Task { [upkeep = StoreUpkeep(store: store, log: settings.log)] in await upkeep.run() })
         uploader?.start()
         if let uploader { tasks.append(watchNetwork(for: uploader)) }
         await connectBlueZ()
@@ -309,7 +311,11 @@ actor RunningGateway {
             status.reconciling = uploader?.reconciling
             if let problem = snapshot.problem { status.problems.append(problem) }
         }
+        if let shortage = await store.shortage() { status.problems.append(shortage.problem) }
         do {
+            if let salvaged = try await store.gatewayProblem(), isRecent(salvaged) {
+                status.problems.append(salvaged)
+            }
             let record = try await store.uploadRecord()
             status.lastUpload = status.lastUpload ?? record.lastSuccess
             if let pause = record.pause, !pause.isOver(at: wall()) { status.problems.append(pause.problem) }
@@ -317,6 +323,12 @@ actor RunningGateway {
         } catch {
             status.problems.append(error.problem)
         }
+    }
+
+    /// Something that happened, and is no state that ends: it is shown for a week.
+    private func isRecent(_ problem: Problem) -> Bool {
+        guard let since = problem.since else { return true }
+        return wall().milliseconds - since.milliseconds < 7 * 86_400_000
     }
 
     private func withLive(_ stored: BandStatus) -> BandStatus {

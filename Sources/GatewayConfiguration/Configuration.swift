@@ -20,10 +20,21 @@ public struct Configuration: Equatable, Sendable {
     public var trustsHostClock = false
     /// Nil = nothing is uploaded.
     public var upload: UploadSettings?
+    public var storage = StorageSettings()
 
     public init() {}
 
     public func band(_ address: BluetoothAddress) -> ConfiguredBand? { bands.first { $0.address == address } }
+}
+
+/// How much of the medium the database may take.
+public struct StorageSettings: Equatable, Sendable {
+    /// Free bytes of the state directory's file system below which nothing is synced; 0 = none is kept free.
+    public var freeSpaceFloor: Int64 = 67_108_864
+    /// Days for which samples that the server has confirmed stay here; nil = for ever.
+    public var keepDays: Int? = 365
+
+    public init() {}
 }
 
 /// The words are syslog's.

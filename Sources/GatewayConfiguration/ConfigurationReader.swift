@@ -22,7 +22,7 @@ struct ConfigurationReader {
     private(set) var warnings: [ConfigurationNote] = []
 
     private enum Section: Hashable {
-        case gateway, bands, time, upload
+        case gateway, bands, time, upload, storage
         case band(BluetoothAddress)
         case unknown
     }
@@ -59,6 +59,7 @@ struct ConfigurationReader {
             case .band(let address): try takeBand(address, line)
             case .time: try takeTime(line)
             case .upload: try takeUpload(line)
+            case .storage: try takeStorage(line)
             case .unknown: break
             }
         } catch {
@@ -89,6 +90,7 @@ struct ConfigurationReader {
         case "bands": return .bands
         case "time": return .time
         case "upload": return .upload
+        case "storage": return .storage
         case "":
             if !line.key.isEmpty { refuse(line, "stands before any section; put it under [gateway]") }
             return .unknown
@@ -99,7 +101,7 @@ struct ConfigurationReader {
             if line.key.isEmpty {
                 warn(
                     line,
-                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time and upload"
+                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time, upload and storage"
                 )
             }
             return .unknown
@@ -194,6 +196,20 @@ struct ConfigurationReader {
     private mutating func takeUpload(_ line: ConfigurationLine) throws(Refusal) {
         guard try upload.take(line.key, line.value) else {
             return warnUnknown(line, known: UploadSection.keys.joined(separator: ", "))
+        }
+    }
+
+    private mutating func takeStorage(_ line: ConfigurationLine) throws(Refusal) {
+        switch line.key {
+        case "free_space_floor":
+            configuration.storage.freeSpaceFloor = Int64(
+                try Value.number(line.value, in: 0...1_000_000_000_000, unit: "bytes, such as 67108864"))
+        case "keep_days":
+            let days =
+                line.value == "never"
+                ? 0 : try Value.number(line.value, in: 0...36_500, unit: "days, such as 365, or never")
+            configuration.storage.keepDays = days == 0 ? nil : days
+        default: warnUnknown(line, known: "free_space_floor, keep_days")
         }
     }
 

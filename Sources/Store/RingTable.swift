@@ -18,6 +18,8 @@ struct RingTable {
         var firstQuestion: UInt32?
         /// Where the highest gap ends, healed or not; `UInt32.max` for an open end.
         var lastGapEnd: UInt32?
+        /// The highest seq that was let go for its age.
+        var lastPruned: UInt32?
 
         /// What `nextSeq` is in a message of the band.
         var nextSeqOnWire: UInt32 { UInt32(clamping: nextSeq) }
@@ -105,7 +107,8 @@ struct RingTable {
         (SELECT min(q.first_seq) FROM open_questions q WHERE q.ring = rings.id),
         (SELECT coalesce(g.last_seq, 4294967295) FROM gaps g WHERE g.ring = rings.id
             ORDER BY g.first_seq DESC LIMIT 1),
-        newest_seq
+        newest_seq,
+        (SELECT p.last_seq FROM pruned p WHERE p.ring = rings.id ORDER BY p.first_seq DESC LIMIT 1)
         """
 
     private static func row(_ row: Statement) -> Row {
@@ -116,6 +119,6 @@ struct RingTable {
             id: row.int64(0), band: row.int64(1),
             ring: RingID(rawValue: UInt32(truncatingIfNeeded: row.int64(2))),
             nextSeq: row.int64(3), newestSeq: seq(8), rolledBack: row.bool(4), afterLoss: row.bool(5),
-            firstQuestion: seq(6), lastGapEnd: seq(7))
+            firstQuestion: seq(6), lastGapEnd: seq(7), lastPruned: seq(9))
     }
 }

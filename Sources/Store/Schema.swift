@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID = 0x4246_6777
     static let fileName = "gateway.db"
     /// `migrations[n]` leads from `user_version` n to n + 1.
-    static let migrations = [migration1, migration2, migration3]
+    static let migrations = [migration1, migration2, migration3, migrationStorage]
     static var version: Int { migrations.count }
 
     private static let migration1 = """
@@ -315,5 +315,23 @@ enum Schema {
         ALTER TABLE bands ADD COLUMN lease_ours INTEGER;
         ALTER TABLE bands ADD COLUMN lease_holder TEXT;
         ALTER TABLE bands ADD COLUMN lease_until INTEGER;
+        """
+
+    /// What is no longer here, and why that is no gap or a gap of its own kind.
+    private static let migrationStorage = """
+        -- Seqs whose samples the server has and which were let go here for their age: they are known all the same.
+        CREATE TABLE pruned (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+        -- Seqs that a damaged database lost: if the band does not have them either, that is the cause of the gap.
+        CREATE TABLE lost (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
         """
 }

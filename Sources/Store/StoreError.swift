@@ -5,6 +5,8 @@ public struct StoreError: Error, Equatable, Sendable {
     public enum Kind: String, Sendable {
         /// No space left for the database.
         case full
+        /// Less space is free than is to stay free: nothing is committed before there is more.
+        case lowSpace = "low_space"
         /// The database or its directory can't be written.
         case readOnly = "read_only"
         /// The database is damaged or is no database; it was set aside and waits to be restored.
@@ -48,7 +50,7 @@ public struct StoreError: Error, Equatable, Sendable {
     /// True when the same call may work later without anybody doing anything here.
     public var mayHealByItself: Bool {
         switch kind {
-        case .full, .readOnly, .io, .busy, .missing, .other: true
+        case .full, .lowSpace, .readOnly, .io, .busy, .missing, .other: true
         case .corrupt, .newerSchema, .locked, .directory, .refused, .closed: false
         }
     }
@@ -62,9 +64,11 @@ extension StoreError.Kind {
     var remedy: String {
         switch self {
         case .full: "Free space on this file system; syncing goes on by itself."
+        case .lowSpace:
+            "Free space on this file system, or lower free_space_floor in the configuration; it goes on by itself."
         case .readOnly: "Make the file system and the file writable for the daemon's user."
         case .corrupt:
-            "Restore gateway.db from a backup, or run `bandferry recover --start-empty` to start without it."
+            "Run `bandferry recover`, restore gateway.db from a backup, or `bandferry recover --start-empty` to start without it."
         case .newerSchema: "Run the version of Bandferry that wrote it, or a newer one."
         case .io: "Check the medium and the kernel's log; syncing goes on when writes work again."
         case .busy: "Try again; close other programs that have the database open."

@@ -111,7 +111,8 @@ extension UploadWorker {
         guard isAnswered(decision, of: run) else { return }
         commands.reconciliation?.ranges = list ?? []
         commands.reconciliation?.gaps = try outbox.openGaps(of: run.device)
-        commands.reconciliation?.begin(daysHere: try outbox.days(of: run.device))
+        commands.reconciliation?.begin(
+            daysHere: try outbox.days(of: run.device), keptFrom: try outbox.keptFrom())
     }
 
     private func readFirst(

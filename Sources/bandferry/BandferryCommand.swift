@@ -63,7 +63,8 @@ struct BandferryCommand {
         case .trends(let request): try trends(request)
         case .export(let format, let device):
             try LocalState(settings()).export(format, of: device, to: &output)
-        case .recover: try say(Recovery.startEmpty(settings()))
+        case .recover(let startsEmpty):
+            try say(startsEmpty ? Recovery.startEmpty(settings()) : Recovery.salvage(settings()))
         }
         return .success
     }

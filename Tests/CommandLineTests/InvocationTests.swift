@@ -70,7 +70,7 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("trends --device \(text)", .trends(TrendsRequest(subject: .band(text)))),
         ("export --format jsonl", .export(.jsonl, device: nil)),
         ("export --format=csv --device \(text)", .export(.csv, device: text)),
-        ("recover --start-empty", .recover),
+        ("recover --start-empty", .recover(startsEmpty: true)), ("recover", .recover(startsEmpty: false)),
         ("help", .help(nil)), ("help sync", .help("sync")), ("sync --help", .help("sync")), ("", .help(nil)),
         ("-h", .help(nil)), ("version", .version), ("--version", .version),
     ]
@@ -118,7 +118,7 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("replace --dry-run", "or say --all"), ("replace a --all", "not both"),
         ("replace a b --address \(text)", "one band"), ("replace a --address b", "'b' is none"),
         ("replace a/b", "no device id"),
-        ("recover", "--start-empty"), ("status --json --json", "given twice"),
+        ("status --json --json", "given twice"),
         ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
     ]
 

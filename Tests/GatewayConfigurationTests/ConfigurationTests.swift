@@ -130,6 +130,19 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         #expect(try read("[time]\ntrust = always\n").configuration.trustsHostClock)
     }
 
+    @Test func spaceAndAgeHaveDefaultsAndAreRead() throws {
+        let without = try read("").configuration.storage
+        #expect(without.freeSpaceFloor == 64 << 20)
+        #expect(without.keepDays == 365)
+        let given = try read("[storage]\nfree_space_floor = 1000000\nkeep_days = 30\n").configuration.storage
+        #expect(given.freeSpaceFloor == 1_000_000)
+        #expect(given.keepDays == 30)
+        for all in ["0", "never"] {
+            #expect(try read("[storage]\nkeep_days = \(all)\n").configuration.storage.keepDays == nil)
+        }
+        #expect(try read("[storage]\nfree_space_floor = 0\n").configuration.storage.freeSpaceFloor == 0)
+    }
+
     @Test func anyOwnsNothing() throws {
         let configuration = try read("[bands]\nadopt = any, F0:F1:F2:F3:F4:F5\n").configuration
         #expect(configuration.adoptsAny)
@@ -142,6 +155,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         ("[band F0:F1:F2:F3:F4:F5]\ncolour = red\n", 2, "colour", "mode, device_id, name"),
         ("[upload]\nurl = https://a\ntoken_file = /t\nretries = 3\n", 4, "retries", "batch_size"),
         ("[time]\nserver = a\n", 2, "server", "has trust"),
+        ("[storage]\nfloor = 1\n", 2, "floor", "free_space_floor, keep_days"),
         ("[uplaod]\n", 1, nil, "unknown section [uplaod]"),
     ])
     func whatIsUnknownIsWarnedOfAndIgnored(_ text: String, _ line: Int, _ key: String?, _ words: String)
@@ -357,6 +371,8 @@ private let badLines: [BadLine] = [
         "also the id of F0:F1:F2:F3:F4:F5"),
     BadLine("[time]\ntrust = never\n", 2, "trust", "auto"),
     BadLine("[time]\ntrust =\n", 2, "trust", "always"),
+    BadLine("[storage]\nfree_space_floor = 64M\n", 2, "free_space_floor", "bytes"),
+    BadLine("[storage]\nkeep_days = a year\n", 2, "keep_days", "never"),
     BadLine("[upload]\ntoken_file = /t\n", 1, "url", "is missing"),
     BadLine("[upload]\nurl = https://a\n", 1, "token_file", "is missing"),
     BadLine("[upload]\nurl = ingest.example.org\ntoken_file = /t\n", 2, "url", "https://"),
