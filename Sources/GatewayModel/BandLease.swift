@@ -15,9 +15,11 @@ public struct BandLease: Equatable, Sendable {
 }
 
 extension BandMode {
-    /// How the band is treated now. A gateway that was told that another one owns the band observes until the server says
-    /// that it may own it; one that was never told anything goes on, as a gateway without a server does.
-    public func effective(_ lease: BandLease?) -> BandMode {
-        self == .own && lease?.isOurs == false ? .observe : self
+    /// How the band is treated now. Ingest API 1: the owner acks, others observe; while the server can't be reached the last
+    /// confirmed owner goes on acking, whatever its lease says of when it ends, and a gateway that never owned the band
+    /// observes. One without a server has nobody to ask, and owns what it is to own.
+    public func effective(_ lease: BandLease?, hasServer: Bool) -> BandMode {
+        guard self == .own, hasServer else { return self }
+        return lease?.isOurs == true ? .own : .observe
     }
 }

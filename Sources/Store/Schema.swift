@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID = 0x4246_6777
     static let fileName = "gateway.db"
     /// `migrations[n]` leads from `user_version` n to n + 1.
-    static let migrations = [migration1, migration2, migration3]
+    static let migrations = [migration1, migration2, migration3, migration4]
     static var version: Int { migrations.count }
 
     private static let migration1 = """
@@ -315,5 +315,16 @@ enum Schema {
         ALTER TABLE bands ADD COLUMN lease_ours INTEGER;
         ALTER TABLE bands ADD COLUMN lease_holder TEXT;
         ALTER TABLE bands ADD COLUMN lease_until INTEGER;
+        """
+
+    /// Bands that keep their records until the server has them, and bonds that give trouble.
+    private static let migration4 = """
+        ALTER TABLE bands ADD COLUMN ack TEXT NOT NULL DEFAULT 'stored'; -- see AckPolicy
+        -- Every record up to here was confirmed, or is in gaps that the server has. Only of bands with ack = 'upload':
+        -- what was confirmed once stays so while a better version of it waits to go up.
+        ALTER TABLE rings ADD COLUMN confirmed_through INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE bands ADD COLUMN bond_trouble TEXT;                  -- see BondTrouble; NULL = none
+        ALTER TABLE bands ADD COLUMN bond_tries INTEGER NOT NULL DEFAULT 0; -- in a row, with that trouble
+        ALTER TABLE bands ADD COLUMN bond_rest_until INTEGER;            -- left alone until then
         """
 }

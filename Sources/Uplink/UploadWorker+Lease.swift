@@ -61,6 +61,12 @@ extension UploadWorker {
         let (decision, value) = StatusTable.decideLease(
             server.putLease(request, of: device, token: token), wallTime: wallTime)
         let now = clock.monotonic
+        if decision.saysThatThereAreNoLeases, band.lease == nil {
+            // Nobody ever hears of another owner there: the band is this gateway's, as without a server.
+            try outbox.noteLease(
+                BandLease(isOurs: true, holder: ours, until: Timestamp(milliseconds: 0)), of: device)
+            board.log(.lease(device: device, isOurs: true))
+        }
         guard leaseEnded(decision, of: device, now: now) else { return }
         guard let lease = value.flatMap({ BandLease($0, ours: ours) }) else {
             return commands.leases.dueAt[device] = now + term
@@ -94,6 +100,14 @@ extension UploadWorker {
         case .failed: break
         }
         return false
+    }
+}
+
+extension UploadDecision {
+    /// A server from before there were leases does not know the path.
+    fileprivate var saysThatThereAreNoLeases: Bool {
+        guard case .passOver(let refusal) = self else { return false }
+        return [APIErrorCode.notFound, .methodNotAllowed].contains { $0.rawValue == refusal.code }
     }
 }
 
