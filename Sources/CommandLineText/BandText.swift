@@ -5,6 +5,8 @@ import GatewayModel
 struct BandText {
     let band: BandStatus
     let now: Timestamp
+    /// A server says who owns each band.
+    var hasServer = false
 
     /// The address, with the name where there is one.
     var title: String { band.name.map { "\(band.address) (\($0))" } ?? band.address.description }
@@ -12,7 +14,12 @@ struct BandText {
     /// `own`, `observe`; `forgotten` keeps its rows.
     var mode: String {
         guard band.adopted else { return "forgotten" }
-        return band.mode.effective(band.lease) == band.mode ? band.mode.rawValue : "own, observing"
+        guard !isObservingForNow else { return "own, observing" }
+        return band.mode == .own && band.ack == .upload ? "own, ack = upload" : band.mode.rawValue
+    }
+
+    private var isObservingForNow: Bool {
+        band.mode.effective(band.lease, hasServer: hasServer || band.lease != nil) != band.mode
     }
 
     var contact: String {
@@ -42,7 +49,7 @@ struct BandText {
         var notes: [Note] = []
         // A forgotten band is not tried any more.
         if let problem = band.problem, band.adopted { notes.append(Note(problem, now: now)) }
-        if let lease = band.lease, band.adopted, band.mode.effective(lease) != band.mode {
+        if let lease = band.lease, band.adopted, isObservingForNow {
             notes.append(
                 Note(
                     text:
@@ -51,6 +58,14 @@ struct BandText {
                     remedy:
                         "Nothing, if that gateway is meant to own it; then write mode = observe here. If it is gone, this one "
                         + "takes over by itself when its time is over."))
+        }
+        if band.lease == nil, band.adopted, isObservingForNow, band.lastContact != nil {
+            notes.append(
+                Note(
+                    text:
+                        "The server has not said yet that this gateway owns the band: until then it is stored and uploaded, "
+                        + "and not acknowledged.",
+                    remedy: "Nothing, if the server can be reached; else 'bandferry upload' says why not."))
         }
         if let mtu = band.mtu, mtu < BandHistory.preferredMTU {
             let records = BandHistory.recordsPerNotification(mtu: mtu)

@@ -16,7 +16,7 @@ public enum StatusText {
                 .init("PENDING", right: true),
             ])
             for band in status.bands {
-                let text = BandText(band: band, now: now)
+                let text = BandText(band: band, now: now, hasServer: status.uploadURL != nil)
                 table.add([
                     text.title, text.mode, text.mtu, text.contact, text.battery, text.firmware, text.newest,
                     grouped(band.stored), grouped(band.pending),
@@ -26,7 +26,7 @@ public enum StatusText {
         }
         let notes = gatewayNotes(status, now: now).map { $0.rendered(subject: nil, for: terminal) }
         let bandNotes = status.bands.flatMap { band in
-            BandText(band: band, now: now).notes.map {
+            BandText(band: band, now: now, hasServer: status.uploadURL != nil).notes.map {
                 $0.rendered(subject: band.name ?? band.address.description, for: terminal)
             }
         }
@@ -94,6 +94,7 @@ public enum StatusText {
         .object([
             ("address", .string(band.address.description)), ("device_id", .string(band.device.text)),
             ("name", .optional(band.name) { .string($0) }), ("mode", .string(band.mode.rawValue)),
+            ("ack", .string(band.ack.rawValue)),
             ("configured", .bool(band.configured)), ("adopted", .bool(band.adopted)),
             ("connected", .bool(band.connected)), ("syncing", .bool(band.syncing)),
             ("mtu", .optional(band.mtu) { .number($0) }), ("last_contact", time(band.lastContact)),
@@ -101,6 +102,8 @@ public enum StatusText {
             ("firmware", .optional(band.firmware) { .string($0) }),
             ("ring", .optional(band.ring) { .string($0.description) }),
             ("newest_seq", .optional(band.newestSeq) { .number($0) }),
+            ("oldest_seq", .optional(band.oldestSeq) { .number($0) }),
+            ("capacity", .optional(band.capacity) { .number($0) }),
             ("newest_recorded_at", time(band.newestRecordedAt)),
             ("next_seq", .optional(band.nextSeq) { .number($0) }), ("stored", .number(band.stored)),
             ("pending", .number(band.pending)), ("quarantined", .number(band.quarantined)),

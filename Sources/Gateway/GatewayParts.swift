@@ -18,6 +18,10 @@ struct GatewayParts: Sendable {
     var hostWatch: HostClockWatch
     var log: Log
     var syncInterval: Duration
+    /// Where samples go up, a server says who owns each band.
+    var hasServer: Bool
+    /// Asks the server whether this gateway owns a band, and notes what it says. Returns within ten seconds.
+    var askForLease: @Sendable (DeviceID) async -> Void
     /// 0 to 1, fresh at each call.
     var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
     /// Something that `status` shows has changed.
