@@ -21,6 +21,7 @@ private func healthy() -> BandStatus {
     band.nextSeq = 120_445
     band.stored = 120_444
     band.pending = 12
+    band.lease = BandLease(isOurs: true, holder: "gw_a", until: now)
     return band
 }
 

@@ -106,11 +106,12 @@ import Testing
         #expect(run.log.count { $0 == "DELETE lease" } == 1)
     }
 
-    @Test func aServerWithoutLeasesChangesNothing() {
+    /// There nobody else can own it: it is acked as it is without a server.
+    @Test func aServerWithoutLeasesLeavesTheBandToThisGateway() {
         let run = run()
         run.server.contents.change { $0.leases = nil }
         pass(7000, run)
-        #expect(lease(run) == nil && asked(run) == 2 && run.outbox.count(.confirmed) == 1)
+        #expect(lease(run)?.isOurs == true && asked(run) == 2 && run.outbox.count(.confirmed) == 1)
         #expect(run.problem == nil)
     }
 
