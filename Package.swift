@@ -81,7 +81,10 @@ let decisions: [Target] = [
 let adapters: [Target] = [
     library(
         "BlueZ",
-        ["Locking", "Threading", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
+        [
+            "Locking", "Threading", "DBus", "BluetoothManagement", "BlueZModel", "GatewayModel",
+            "BandProfile", "CLinux",
+        ]),
     library("Store", ["Threading", "SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
     library(
         "Uplink",
@@ -144,7 +147,7 @@ let programs: [Target] = [
         "bandferry",
         [
             "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText",
-            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus",
+            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus", "Locking",
         ]),
     program(
         "bandferry-ingest",
@@ -241,7 +244,9 @@ let systemTests: [Target] = [
             "CommandLineText",
         ]),
     tests("BandSimulatorSystemTests", ["BusTestSupport", "Locking", "BandSimulator", "DBus"]),
-    tests("BlueZSystemTests", ["BusTestSupport", "Locking", "BlueZ", "BandSimulator", "DBus"]),
+    tests(
+        "BlueZSystemTests",
+        ["BusTestSupport", "Locking", "BlueZ", "BandSimulator", "DBus", "GatewayModel", "BandProfile"]),
     // Beside Python's reading of this machine's zone database.
     .testTarget(
         name: "TimeZoneSystemTests",

@@ -34,6 +34,7 @@ enum BlueZError {
     static let pageTimeout = error("ConnectionAttemptFailed", "Page Timeout")
     /// Every failed LE connect, whatever the cause.
     static let connectAborted = failed("le-connection-abort-by-local")
+    static let keyMissing = failed("le-connection-key-missing")
     /// Yes, "br", on LE.
     static let connectCanceled = failed("br-connection-canceled")
 

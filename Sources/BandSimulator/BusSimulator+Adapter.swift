@@ -124,6 +124,7 @@ extension BusSimulator {
         device.stored.isKnown = false
         device.stored.isTrusted = false
         device.stored.isPaired = false
+        device.stored.lostKeys = nil
         device.keeper.save()
         let token = call.token
         guard device.isConnected else {

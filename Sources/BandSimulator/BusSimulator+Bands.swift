@@ -52,6 +52,14 @@ extension BusSimulator {
         saveSoon()
     }
 
+    /// The band forgets its keys, and drops the link; BlueZ does not learn of it.
+    public func loseBond(_ address: BluetoothAddress) {
+        guard let device = device(address) else { return }
+        device.stored.lostKeys = true
+        device.keeper.save()
+        dropLink(device)
+    }
+
     public func setFaults(_ address: BluetoothAddress, _ faults: FaultScript) {
         device(address)?.keeper.band.setFaults(faults)
     }

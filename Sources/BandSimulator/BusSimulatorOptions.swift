@@ -19,8 +19,10 @@ public struct BusSimulatorOptions: Sendable {
     public var rate = 0
     /// False: NotifyAcquired is absent and AcquireNotify is refused.
     public var acquireNotify = true
-    /// Band History asks for a bond.
-    public var requirePairing = false
+    /// How the bands want to be paired before they give Band History.
+    public var pairing = SimulatedPairing.none
+    /// The passkey that a band shows, or that it expects; both show it in a comparison.
+    public var passkey: UInt32 = 123_456
     /// BlueZ's timers and the air's delays run this much faster.
     public var timeScale = 1.0
     /// From the last sight of a device that is neither paired nor trusted to its removal, before scaling: BlueZ's

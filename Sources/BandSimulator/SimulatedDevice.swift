@@ -47,7 +47,9 @@ final class SimulatedDevice: @unchecked Sendable {
     var pairCall: UInt64?
     var isPairing = false
     /// Requests that wait for a bond which BlueZ makes by itself.
-    var afterPairing: [@Sendable (isolated BusSimulator) -> Void] = []
+    var afterPairing: [AfterPairing] = []
+    /// Who is asked for the pairing that runs.
+    var pairingAgent: AgentRegistry.Agent?
     var temporaryTimer: DispatchWorkItem?
     var connectTimer: DispatchWorkItem?
     var rssi: Int16
@@ -107,6 +109,12 @@ final class SimulatedDevice: @unchecked Sendable {
         counts[name] = count
         return options.faults.strikes(kind, count: count, seed: options.seed, method: method)
     }
+}
+
+/// A request that waits for a bond.
+struct AfterPairing {
+    var goOn: @Sendable (isolated BusSimulator) -> Void
+    var refuse: @Sendable (isolated BusSimulator) -> Void
 }
 
 /// The pace of one stream.

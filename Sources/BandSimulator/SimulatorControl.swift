@@ -19,7 +19,7 @@ final class SimulatorControl: Sendable {
             .init("RollBack", takes: [.init("forgotten", "u"), .init("records", "u")]),
             .init("Overwrite", takes: [.init("count", "u")]),
             .init("StepClock", takes: [.init("milliseconds", "x")]),
-            .init("Stall"), .init("Vanish"),
+            .init("Stall"), .init("Vanish"), .init("LoseBond"),
             .init("SetFaults", takes: [.init("script", "s")]),
             .init("Status", returns: [.init("status", "a{sv}")]),
             .init("WriteTruth"),
@@ -77,6 +77,7 @@ extension BusSimulator {
         case "StepClock": stepClock(device.address, milliseconds: Int64(number))
         case "Stall": device.keeper.band.stall()
         case "Vanish": removeDevice(device)
+        case "LoseBond": loseBond(device.address)
         case "SetFaults":
             do {
                 device.keeper.band.setFaults(try FaultScript(call.arguments.first?.text ?? ""))

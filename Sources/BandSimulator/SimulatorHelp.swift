@@ -39,6 +39,9 @@ public enum SimulatorHelp {
           --mtu N                       (247)
           --no-acquire-notify           StartNotify only
           --require-pairing             Band History asks for a bond
+          --pairing KIND                bus: how the bond is made: just-works, passkey-entry (the band shows a passkey),
+                                        passkey-display (it is entered at the band), numeric-comparison
+          --passkey N                   bus: the passkey (123456)
           --time-scale X                BlueZ's own delays, this much shorter (1)
           --att-latency MS              a request and its response (5)
           --socket-buffer BYTES         of an acquired socket (212992)
@@ -53,6 +56,8 @@ public enum SimulatorHelp {
           connectfails connecthangs quietconnect lateservices@N:MS lateobjects@N:MS noobjects silent@N vanish
           notifyrefused pairfails                                                BlueZ and the link (bus only)
           neveranswer:METHOD@N failcall:METHOD@N                                 one call (bus only)
+
+        LoseBond there makes a band forget its keys; BlueZ does not learn of it.
 
         Tests control the bands through org.bandferry.Simulator1 on the same bus, one object a band:
         /org/bandferry/simulator/dev_F0_F1_F2_F3_F4_F0.

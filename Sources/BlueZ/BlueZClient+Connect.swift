@@ -24,6 +24,8 @@ extension BlueZClient {
         }
         connecting.insert(path)
         defer { connecting.remove(path) }
+        demands[address] = nil
+        dropReasons[path] = nil
         // Otherwise BlueZ forgets the band 30 s after each disconnect.
         if !device.trusted { await trust(path) }
         let wasConnected = objects.devices[path]?.connected == true

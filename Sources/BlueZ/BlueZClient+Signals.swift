@@ -31,6 +31,9 @@ extension BlueZClient {
         case (BlueZName.device, "Disconnected"):
             // Since BlueZ 5.83: why the link drops.
             links[signal.path]?.reason = signal.arguments.first?.text
+            if objects.devices[signal.path] != nil {
+                dropReasons[signal.path] = signal.arguments.first?.text
+            }
         default: break
         }
     }
@@ -85,6 +88,7 @@ extension BlueZClient {
 
     private func deviceWentAway(_ path: String, _ address: BluetoothAddress) {
         lastSeen[path] = nil
+        dropReasons[path] = nil
         // BlueZ never answers what was asked of it.
         connection?.assumeIsolated {
             $0.failCalls(

@@ -3,6 +3,7 @@ import BlueZModel
 import BluetoothManagement
 import DBus
 import Dispatch
+import GatewayModel
 import Threading
 
 /// Takes one log line: a constant text, and fields. No health value and no name of a person is in it.
@@ -47,6 +48,12 @@ public actor BlueZClient {
     var discoveryAdapter: BluetoothAddress?
     var discoveryCheckIsScheduled = false
     var agentPolicy: AgentPolicy?
+    /// Bands that are being paired with a person's help.
+    var people: [BluetoothAddress: any PairingPerson] = [:]
+    /// What was asked for a band since it was last connected.
+    var demands: [BluetoothAddress: PairingDemand] = [:]
+    /// BlueZ's last word for why a link dropped, by path; since 5.83.
+    var dropReasons: [String: String] = [:]
     nonisolated let managementQueue = DispatchQueue(label: "bandferry.bluetooth-management")
 
     public init(

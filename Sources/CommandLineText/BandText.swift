@@ -12,7 +12,12 @@ struct BandText {
     /// `own`, `observe`; `forgotten` keeps its rows.
     var mode: String {
         guard band.adopted else { return "forgotten" }
-        return band.mode.effective(band.lease) == band.mode ? band.mode.rawValue : "own, observing"
+        guard !isObservingForNow else { return "own, observing" }
+        return band.mode == .own && band.ack == .upload ? "own, ack = upload" : band.mode.rawValue
+    }
+
+    private var isObservingForNow: Bool {
+        band.mode.effective(band.lease) != band.mode
     }
 
     var contact: String {
@@ -42,7 +47,7 @@ struct BandText {
         var notes: [Note] = []
         // A forgotten band is not tried any more.
         if let problem = band.problem, band.adopted { notes.append(Note(problem, now: now)) }
-        if let lease = band.lease, band.adopted, band.mode.effective(lease) != band.mode {
+        if let lease = band.lease, band.adopted, isObservingForNow {
             notes.append(
                 lease.holder.isEmpty
                     ? Note(

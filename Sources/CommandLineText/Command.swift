@@ -6,8 +6,11 @@ public enum Command: Equatable, Sendable {
     case status
     case bands
     case scan(seconds: Int)
-    case adopt(BluetoothAddress, mode: BandMode, device: DeviceID?, name: String?)
+    /// `pairs`: a person at the terminal is asked what a pairing needs.
+    case adopt(
+        BluetoothAddress, mode: BandMode, ack: AckPolicy, device: DeviceID?, name: String?, pairs: Bool)
     /// A band is named by address, device id or name, which the gateway knows.
+    case pair(String)
     case forget(String)
     /// Nil = every band.
     case sync(String?, noAck: Bool)

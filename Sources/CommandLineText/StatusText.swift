@@ -94,6 +94,7 @@ public enum StatusText {
         .object([
             ("address", .string(band.address.description)), ("device_id", .string(band.device.text)),
             ("name", .optional(band.name) { .string($0) }), ("mode", .string(band.mode.rawValue)),
+            ("ack", .string(band.ack.rawValue)),
             ("configured", .bool(band.configured)), ("adopted", .bool(band.adopted)),
             ("connected", .bool(band.connected)), ("syncing", .bool(band.syncing)),
             ("mtu", .optional(band.mtu) { .number($0) }), ("last_contact", time(band.lastContact)),
@@ -101,6 +102,8 @@ public enum StatusText {
             ("firmware", .optional(band.firmware) { .string($0) }),
             ("ring", .optional(band.ring) { .string($0.description) }),
             ("newest_seq", .optional(band.newestSeq) { .number($0) }),
+            ("oldest_seq", .optional(band.oldestSeq) { .number($0) }),
+            ("capacity", .optional(band.capacity) { .number($0) }),
             ("newest_recorded_at", time(band.newestRecordedAt)),
             ("next_seq", .optional(band.nextSeq) { .number($0) }), ("stored", .number(band.stored)),
             ("pending", .number(band.pending)), ("quarantined", .number(band.quarantined)),

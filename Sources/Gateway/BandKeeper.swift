@@ -10,14 +10,18 @@ import Systemd
 /// Keeps one band synced: waits until it is due, connects, runs one session, decides when to come again.
 actor BandKeeper {
     let band: AdoptedBand
-    private let parts: GatewayParts
-    private let log: BandLog
+    let parts: GatewayParts
+    let log: BandLog
     private let dueGate = WakeGate()
 
     private var loop: Task<Void, Never>?
     private var isStopping = false
     /// Of the session that runs.
     private var inbox: SessionInbox?
+    /// A person asked for a sync without acks.
+    private var isAckForbidden = false
+    private var isLooking = false
+    private var looksAgain = false
     private var backOff = BackOff()
     private var requests: [SyncRequest] = []
     /// Live values that `status` shows over what is stored.
@@ -67,13 +71,37 @@ actor BandKeeper {
         }
     }
 
-    func ackPointRaised(to seq: UInt32, ring: RingID) {
-        guard live.value.ring == ring else { return }
-        inbox?.ackPointRaised(to: seq)
+    /// The server said more of who owns the band or of what it has, or a question was answered.
+    func acksMayHaveChanged() async {
+        // One look after the other, so that the last one is the newest.
+        looksAgain = true
+        guard !isLooking else { return }
+        isLooking = true
+        while looksAgain {
+            looksAgain = false
+            await lookAtAcks()
+        }
+        isLooking = false
     }
 
-    /// The next session goes by it, and comes at once.
-    func ownerChanged() { dueGate.signal() }
+    private func lookAtAcks() async {
+        guard let inbox, !isAckForbidden else { return }
+        let lease = await parts.ownership.lastSaid(of: band)
+        guard inbox === self.inbox else { return }
+        inbox.modeChanged(to: band.mode.effective(lease))
+        guard let ring = live.value.ring,
+            let point = try? await parts.store.ackPoint(of: band.device, ring: ring, ack: band.ack),
+            // Another link may be up by now, and acks carry no ring id.
+            inbox === self.inbox, live.value.ring == ring
+        else { return }
+        inbox.ackPointRaised(to: point)
+    }
+
+    /// A session that runs goes by it from now on. One that comes does, too, and comes at once.
+    func ownerChanged() async {
+        dueGate.signal()
+        await acksMayHaveChanged()
+    }
 
     /// Answers when this keeper is not stuck.
     func roundTrip() {}
@@ -84,7 +112,12 @@ actor BandKeeper {
         while !isStopping {
             let served = requests
             requests = []
-            let result = await syncOnce(noAck: served.contains(where: \.noAck))
+            let result: SyncResult
+            if let resting = await rest(isAsked: !served.isEmpty) {
+                result = resting
+            } else {
+                result = await syncOnce(noAck: served.contains(where: \.noAck))
+            }
             for request in served { request.answer.resume(returning: result) }
             // Who asked while it ran, and it ended well, has been served too: the session looked once more at its end.
             if result.problem == nil {
@@ -98,6 +131,7 @@ actor BandKeeper {
 
     private func syncOnce(noAck: Bool) async -> SyncResult {
         let started = parts.clock.monotonic()
+        let wasBonded = await isBonded
         do {
             // A store that can't take anything is found out before radio time is spent.
             try await parts.store.checkHealth()
@@ -117,6 +151,7 @@ actor BandKeeper {
         } catch {
             // A stop is no problem of the band: nothing to show, or to keep for the next start.
             if isStopping { return SyncResult(stored: 0, problem: .stopping) }
+            if let result = await bondFailed(error as? BlueZFailure, wasBonded: wasBonded) { return result }
             return await failed(.unexpected(error), stored: 0)
         }
     }
@@ -150,13 +185,19 @@ actor BandKeeper {
             (live.ring, live.nextSeq, live.newestSeq) = (nil, nil, nil)
         }
         await noteContact(link)
-        // As it was when the session began: what is acked in it is durable here and goes up, whoever owns the band.
+        isAckForbidden = noAck
         let mode = noAck ? .observe : band.mode.effective(await parts.ownership.lease(of: band))
+        if !noAck {
+            // A look that began before the server was asked says less than its answer.
+            if isLooking { looksAgain = true }
+            inbox.modeChanged(to: mode)
+        }
         let runner = SessionRunner(
-            link: link, inbox: inbox, device: band.device, mode: mode,
+            link: link, inbox: inbox, device: band.device, mode: mode, ack: band.ack,
             connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock,
             hostWatch: parts.hostWatch, hooks: hooks(),
             log: log)
+        let wasBonded = await isBonded
         let (end, summary) = await runner.run()
         self.inbox = nil
         show { $0.syncing = false }
@@ -164,6 +205,11 @@ actor BandKeeper {
         show { $0.connected = false }
         let took = parts.clock.monotonic().milliseconds - started.milliseconds
         log.ended(end, summary, took: .milliseconds(took))
+        if live.value.ring != nil {
+            await bondWorked()
+        } else if let result = await bondFailed(await runner.linkFailure(end), wasBonded: wasBonded) {
+            return result
+        }
         return await settle(end, summary)
     }
 
@@ -189,7 +235,7 @@ actor BandKeeper {
         }
     }
 
-    private func failed(_ problem: Problem, stored: Int) async -> SyncResult {
+    func failed(_ problem: Problem, stored: Int) async -> SyncResult {
         show { live in
             live.connected = false
             live.syncing = false

@@ -222,7 +222,13 @@ extension GatewayDaemon: GatewayCommands {
 
     public func scan(seconds: Int) async throws -> [SeenBand] { try await ready().scan(seconds: seconds) }
 
-    public func adopt(_ request: AdoptRequest) async throws { try await ready().adopt(request) }
+    public func adopt(_ request: AdoptRequest, asking person: (any PairingPerson)?) async throws {
+        try await ready().adopt(request, asking: person)
+    }
+
+    public func pair(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
+        try await ready().pairAgain(address, asking: person)
+    }
 
     public func forget(_ address: BluetoothAddress) async throws { try await ready().forget(address) }
 

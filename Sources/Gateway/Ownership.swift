@@ -23,15 +23,22 @@ struct Ownership: Sendable {
         guard BandLease.isToBeAsked(known, at: now.wall, trust: now.trust) else { return known }
         return await uploader.askLease(of: band.device, deadline: Self.deadline) ?? known ?? .unanswered
     }
+
+    /// As the server said last, in the middle of a session: nobody is asked.
+    func lastSaid(of band: AdoptedBand) async -> BandLease? {
+        let known: BandLease?
+        do { known = try await store.lease(of: band.device) } catch { return .unanswered }
+        return uploader == nil ? known : known ?? .unanswered
+    }
 }
 
-/// Tells the bands' keepers that their owner is another; connected once there are any.
-final class OwnerRelay: Sendable {
+/// Tells the bands' keepers what the upload learnt of their bands; connected once there are any.
+final class DeviceRelay: Sendable {
     private let devices: AsyncStream<DeviceID>
     private let continuation: AsyncStream<DeviceID>.Continuation
 
     init() {
-        // Of a band that is dropped the next session is as late as it would be without this.
+        // A band that is dropped is told by the next word of it, or its next session.
         (devices, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
     }
 

@@ -1,3 +1,4 @@
+import BandProfile
 import BlueZModel
 import DBus
 import GatewayBus
@@ -47,6 +48,37 @@ extension Problem {
         case let failure as BlueZFailure: failure.problem
         default: Problem(code: "internal", text: "\(error).", remedy: "Report this as a defect.")
         }
+    }
+
+    /// The band is left alone until somebody acts, or for a day.
+    static func bond(_ trouble: BondTrouble, of band: BluetoothAddress) -> Problem {
+        let pair = "Put the band into pairing mode and run 'bandferry pair \(band)'"
+        let (text, remedy) =
+            switch trouble {
+            case .lost:
+                (
+                    "The band has lost the bond that this host still has.",
+                    pair + ": it removes the old bond and makes a new one."
+                )
+            case .never:
+                (
+                    "The band asks for pairing and refuses it: it is not in pairing mode, or it wants a passkey.",
+                    pair + " at a terminal: it asks for the passkey where there is one."
+                )
+            case .wrongPasskey:
+                (
+                    "The passkey was wrong, or came too late.",
+                    pair + " again, with the digits that the band shows."
+                )
+            case .declined:
+                ("The pairing was declined, or nobody answered in time.", pair + " and answer what it asks.")
+            case .doubtful:
+                (
+                    "The band is heard, and each connection breaks: it may have lost the bond that this host has.",
+                    "Bring the band nearer. If it stays so: \(pair.prefix(1).lowercased() + pair.dropFirst())."
+                )
+            }
+        return Problem(code: trouble.rawValue, text: text, remedy: remedy)
     }
 
     // MARK: org.bandferry

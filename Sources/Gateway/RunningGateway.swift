@@ -22,15 +22,18 @@ actor RunningGateway {
     var configurationFile: String { settings.configurationFile }
     var configuration: Configuration { settings.configuration }
     var uploadURL: String? { settings.configuration.upload?.url }
-    private let blueZ: BlueZClient
+    let blueZ: BlueZClient
     let uploader: Uploader?
     let parts: GatewayParts
     private(set) var keepers: [BluetoothAddress: BandKeeper] = [:]
     /// Bands that may pair with this gateway.
     private let adopted = AddressSet()
+    /// Bands that a person is pairing: nobody else takes them in meanwhile.
+    var pairing: Set<BluetoothAddress> = []
     private var tasks: [Task<Void, Never>] = []
     private let hostWatch: HostClockWatch
-    private let owners = OwnerRelay()
+    private let owners = DeviceRelay()
+    private let acks = DeviceRelay()
     private var bluetoothProblem: Problem?
     private var isStopping = false
 
@@ -48,12 +51,15 @@ actor RunningGateway {
         let hostWatch = HostClockWatch(clock: settings.clock, facts: facts, log: settings.log)
         self.hostWatch = hostWatch
         let relay = ServerStateRelay()
-        let owners = owners
+        let (owners, acks) = (owners, acks)
         uploader = configuration.upload.map { upload in
             Uploader(
                 settings: Uplink.UploadSettings(upload),
                 stateDirectory: configuration.stateDirectory,
-                log: { UploadLog(log: settings.log).write($0) },
+                log: { event in
+                    UploadLog(log: settings.log).write(event)
+                    if let device = event.mayChangeAcks { acks.give(device) }
+                },
                 serverState: { device, state in relay.give(device, state) },
                 serverDate: { hostWatch.served(date: $0, sent: $1, answered: $2) },
                 // A mark that is not taken up now is at the next start.
@@ -80,15 +86,13 @@ actor RunningGateway {
         try await store.clearConfigured()
         for band in settings.configuration.bands {
             try await store.adopt(
-                address: band.address, device: band.device, mode: band.mode, name: band.name, configured: true
-            )
+                address: band.address, device: band.device, mode: band.mode, ack: band.ack, name: band.name,
+                configured: true)
         }
     }
 
     func start() async {
-        await parts.resolver.start { [weak self] device, ring, seq in
-            await self?.ackPointRaised(device, ring, seq)
-        }
+        await parts.resolver.start { [weak self] device, _, _ in await self?.acksMayHaveChanged(device) }
         await store.onRevision { [uploader, changed = parts.changed] in
             uploader?.wake()
             changed()
@@ -98,6 +102,7 @@ actor RunningGateway {
                 await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
             })
         tasks.append(owners.connect { [weak self] device in await self?.ownerChanged(device) })
+        tasks.append(acks.connect { [weak self] device in await self?.acksMayHaveChanged(device) })
         tasks.append(Task { [upkeep = StoreUpkeep(store: store, log: settings.log)] in await upkeep.run() })
         uploader?.start()
         if let uploader { tasks.append(watchNetwork(for: uploader)) }
@@ -184,7 +189,7 @@ actor RunningGateway {
     // MARK: bands
 
     private func keep(_ band: AdoptedBand) {
-        guard !isStopping, keepers[band.address] == nil else { return }
+        guard !isStopping, keepers[band.address] == nil, !pairing.contains(band.address) else { return }
         adopted.insert(band.address)
         let keeper = BandKeeper(band: band, parts: parts)
         keepers[band.address] = keeper
@@ -194,7 +199,9 @@ actor RunningGateway {
 
     /// `adopt = any`: observed only, because an ack would take the data from whoever owns the band.
     private func takeIn(_ device: DeviceSnapshot) async {
-        guard settings.configuration.adoptsAny, device.isBand, keepers[device.address] == nil else { return }
+        guard settings.configuration.adoptsAny, device.isBand, keepers[device.address] == nil,
+            !pairing.contains(device.address)
+        else { return }
         do {
             try await store.adopt(
                 address: device.address, device: DeviceID(device.address), mode: .observe, name: device.name,
@@ -212,10 +219,8 @@ actor RunningGateway {
         }
     }
 
-    private func ackPointRaised(_ device: DeviceID, _ ring: RingID, _ seq: UInt32) async {
-        for keeper in keepers.values where keeper.band.device == device {
-            await keeper.ackPointRaised(to: seq, ring: ring)
-        }
+    private func acksMayHaveChanged(_ device: DeviceID) async {
+        for keeper in keepers.values where keeper.band.device == device { await keeper.acksMayHaveChanged() }
     }
 
     private func ownerChanged(_ device: DeviceID) async {
@@ -238,12 +243,24 @@ actor RunningGateway {
         }
     }
 
-    func adopt(_ request: AdoptRequest) async throws {
+    func adopt(_ request: AdoptRequest, asking person: (any PairingPerson)?) async throws {
         if let band = settings.configuration.band(request.address) {
             throw CommandFailure(
                 .inConfiguration,
                 "\(band.address) is in \(settings.configurationFile), line \(band.lines.first ?? 0): change its mode there"
             )
+        }
+        if request.ack == .upload {
+            guard request.mode == .own else {
+                throw CommandFailure(
+                    .invalidArguments, "a band that is observed is never acked; leave 'upload' out")
+            }
+            guard uploader != nil else {
+                throw CommandFailure(
+                    .invalidArguments,
+                    "no server is configured that could confirm anything: the band would fill up; write [upload] in "
+                        + "\(settings.configurationFile) first")
+            }
         }
         let device = request.device ?? DeviceID(request.address)
         // Two bands under one id would be mixed up for good.
@@ -254,19 +271,27 @@ actor RunningGateway {
                 .invalidArguments,
                 "\(device) is the id of \(other); choose another, or forget that band first")
         }
+        if let person { try await pairToAdopt(request.address, asking: person) }
         do {
             try await store.adopt(
-                address: request.address, device: device, mode: request.mode, name: request.name,
-                configured: false)
+                address: request.address, device: device, mode: request.mode, ack: request.ack,
+                name: request.name, configured: false)
             try await keepAnew(request.address)
         } catch {
             throw CommandFailure(.failed, "\(error)")
         }
     }
 
+    /// True if it was kept. The band's link is free then.
+    func stopKeeping(_ address: BluetoothAddress) async -> Bool {
+        guard let keeper = keepers.removeValue(forKey: address) else { return false }
+        await keeper.stop()
+        return true
+    }
+
     /// As the store says now.
     func keepAnew(_ address: BluetoothAddress) async throws {
-        if let old = keepers.removeValue(forKey: address) { await old.stop() }
+        _ = await stopKeeping(address)
         for band in try await store.adoptedBands() where band.address == address { keep(band) }
     }
 
@@ -288,8 +313,12 @@ actor RunningGateway {
         }
         adopted.remove(address)
         await keeper.stop()
-        // The bond and the cache go too; that BlueZ does not know the device is no failure.
-        try? await blueZ.remove(address)
+        // Bond, trust and cache go too; that BlueZ does not know the device is no failure.
+        do { try await blueZ.remove(address) } catch {
+            settings.log.warning(
+                "BlueZ still has the bond of a band that was forgotten: run `bluetoothctl remove` with its address",
+                [("device", .text(keeper.band.device.text)), ("error", .error(error))])
+        }
         parts.changed()
     }
 

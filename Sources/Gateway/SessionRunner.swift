@@ -16,6 +16,7 @@ actor SessionRunner {
     private let mailbox = NotificationMailbox()
     private let device: DeviceID
     private let mode: BandMode
+    private let ack: AckPolicy
     private let connectionID: Int64
     private let store: Store
     private let clock: HostClock
@@ -24,11 +25,13 @@ actor SessionRunner {
     private let log: BandLog
 
     private var reading: ClockReading?
+    private var failure: BlueZFailure?
     /// What Info showed last, and when by the monotonic clock, ms.
     private var newest: (seq: UInt32, at: Int64)?
 
     init(
-        link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, connectionID: Int64,
+        link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, ack: AckPolicy,
+        connectionID: Int64,
         store: Store, clock: HostClock, hostWatch: HostClockWatch,
         hooks: SessionHooks, log: BandLog
     ) {
@@ -36,12 +39,21 @@ actor SessionRunner {
         self.inbox = inbox
         self.device = device
         self.mode = mode
+        self.ack = ack
         self.connectionID = connectionID
         self.store = store
         self.clock = clock
         self.hostWatch = hostWatch
         self.hooks = hooks
         self.log = log
+    }
+
+    /// Why the session ended, if the link or the band is to blame; nil else.
+    func linkFailure(_ end: SessionEnd) -> BlueZFailure? {
+        if case .linkLost = end {
+            return failure ?? BlueZFailure(kind: .notConnected, during: .read, text: "the link dropped")
+        }
+        return failure
     }
 
     /// Runs to the end; every session has one, since each wait has a deadline.
@@ -65,6 +77,11 @@ actor SessionRunner {
         while true {
             let news = inbox.take()
             if news.stop { return .stopRequested }
+            if let mode = news.mode {
+                // Both may have come: the point is looked at with the right to ack.
+                if let seq = news.ackPoint { inbox.ackPointRaised(to: seq) }
+                return .modeChanged(mode)
+            }
             if let seq = news.ackPoint { return .ackPointRaised(seq) }
             if session.wantsNotifications {
                 let taken = mailbox.take(max: Self.notificationsPerChunk)
@@ -111,6 +128,7 @@ actor SessionRunner {
                 return nil
             }
         } catch let failure as BlueZFailure {
+            self.failure = failure
             return .failed(.link(failure.problem))
         } catch let error as StoreError {
             return .failed(.store(error.problem))
@@ -128,7 +146,7 @@ actor SessionRunner {
 
     private func progress(_ info: RingInfo) async throws -> RingProgress {
         await hooks.ringSeen(info)
-        return try await store.progress(of: device, info: info)
+        return try await store.progress(of: device, info: info, ack: ack)
     }
 
     private func write(_ command: ControlPointCommand) async throws -> SessionEvent {
@@ -172,7 +190,7 @@ actor SessionRunner {
     }
 
     private func commit(_ chunk: Chunk) async throws -> CommitOutcome {
-        let outcome = try await store.commit(chunk, of: device, clock: reading)
+        let outcome = try await store.commit(chunk, of: device, clock: reading, ack: ack)
         log.committed(chunk, outcome)
         hooks.committed(chunk)
         return outcome

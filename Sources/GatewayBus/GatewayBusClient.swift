@@ -1,6 +1,7 @@
 import BandProfile
 import DBus
 import GatewayModel
+import Locking
 
 /// Why the daemon did not do what was asked over the bus.
 public enum GatewayBusFailure: Error, Equatable, Sendable {
@@ -17,7 +18,9 @@ public enum GatewayBusFailure: Error, Equatable, Sendable {
 
 /// The daemon as a program on the same bus sees it.
 public final class GatewayBusClient: Sendable {
-    private let connection: BusConnection
+    let connection: BusConnection
+    /// Where `pairingNews` go.
+    let news = Guarded<AsyncStream<PairingNews>.Continuation?>(nil)
 
     private init(connection: BusConnection) { self.connection = connection }
 
@@ -42,7 +45,11 @@ public final class GatewayBusClient: Sendable {
         throw .notRunning
     }
 
-    public func close() async { await connection.close() }
+    /// Ends `pairingNews` after what came before.
+    public func close() async {
+        await connection.close()
+        news.withLock { $0 }?.finish()
+    }
 
     public func status() async throws(GatewayBusFailure) -> GatewayStatus {
         let objects = try await managedObjects()

@@ -49,17 +49,19 @@ public enum LogDetail: String, Sendable, CaseIterable {
 public struct ConfiguredBand: Equatable, Sendable {
     public var address: BluetoothAddress
     public var mode: BandMode
+    public var ack: AckPolicy
     public var device: DeviceID
     public var name: String?
     /// Where the file names it: what to remove before `forget`.
     public var lines: [Int]
 
     public init(
-        address: BluetoothAddress, mode: BandMode = .own, device: DeviceID? = nil, name: String? = nil,
-        lines: [Int] = []
+        address: BluetoothAddress, mode: BandMode = .own, ack: AckPolicy = .stored, device: DeviceID? = nil,
+        name: String? = nil, lines: [Int] = []
     ) {
         self.address = address
         self.mode = mode
+        self.ack = ack
         self.device = device ?? DeviceID(address)
         self.name = name
         self.lines = lines

@@ -69,6 +69,7 @@ struct ConfigurationReader {
 
     mutating func finish() {
         finishUpload()
+        checkAcks()
         var owners: [DeviceID: ConfiguredBand] = [:]
         for band in configuration.bands {
             if let other = owners[band.device] {
@@ -79,6 +80,25 @@ struct ConfigurationReader {
                             + "samples of two bands must never mix: give each its own"))
             }
             owners[band.device] = band
+        }
+    }
+
+    /// `ack = upload` where nothing is ever acked, or nothing ever confirmed: the band would fill up.
+    private mutating func checkAcks() {
+        for band in configuration.bands where band.ack == .upload {
+            let why =
+                if band.mode == .observe {
+                    "a band that is observed is never acked; remove the line, or write mode = own"
+                } else if configuration.upload == nil {
+                    "without [upload] no server ever confirms anything; add that section, or write ack = stored"
+                } else {
+                    ""
+                }
+            guard !why.isEmpty else { continue }
+            errors.append(
+                ConfigurationNote(
+                    file: file, line: seen[Position(section: .band(band.address), key: "ack")], key: "ack",
+                    message: why))
         }
     }
 
@@ -169,6 +189,13 @@ struct ConfigurationReader {
                         + "or observe (never ack)")
             }
             configuration.bands[index].mode = mode
+        case "ack":
+            guard let ack = AckPolicy(rawValue: line.value) else {
+                throw Refusal(
+                    "\(Value.quoted(line.value)) is no time to ack; write stored (when it is stored here) or upload "
+                        + "(when the server has confirmed it)")
+            }
+            configuration.bands[index].ack = ack
         case "device_id":
             guard let device = DeviceID(line.value) else {
                 throw Refusal(
@@ -177,7 +204,7 @@ struct ConfigurationReader {
             }
             configuration.bands[index].device = device
         case "name": configuration.bands[index].name = try Value.label(line.value)
-        default: warnUnknown(line, known: "mode, device_id, name")
+        default: warnUnknown(line, known: "mode, ack, device_id, name")
         }
     }
 

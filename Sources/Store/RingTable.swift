@@ -97,8 +97,10 @@ struct RingTable {
     /// From here on the numbers of this ring prove nothing: everything from `nextSeq` is read and compared.
     func rollBack(ring: Int64, to nextSeq: UInt32, now: Timestamp) throws(SQLiteError) {
         try database.run(
-            "UPDATE rings SET next_seq = ?2, rolled_back_at = ?3 WHERE id = ?1", .integer(ring),
-            .int(nextSeq), .integer(now.milliseconds))
+            """
+            UPDATE rings SET next_seq = ?2, rolled_back_at = ?3,
+                confirmed_through = min(confirmed_through, max(0, ?2 - 1)) WHERE id = ?1
+            """, .integer(ring), .int(nextSeq), .integer(now.milliseconds))
     }
 
     /// One statement for all that a commit asks first.

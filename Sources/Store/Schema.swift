@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID = 0x4246_6777
     static let fileName = "gateway.db"
     /// `migrations[n]` leads from `user_version` n to n + 1.
-    static let migrations = [migration1, migration2, migration3, migrationStorage]
+    static let migrations = [migration1, migration2, migration3, migrationStorage, migrationOwning]
     static var version: Int { migrations.count }
 
     private static let migration1 = """
@@ -333,5 +333,16 @@ enum Schema {
             last_seq INTEGER NOT NULL,
             PRIMARY KEY (ring, first_seq)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Bands that keep their records until the server has them, and bonds that give trouble.
+    private static let migrationOwning = """
+        ALTER TABLE bands ADD COLUMN ack TEXT NOT NULL DEFAULT 'stored'; -- see AckPolicy
+        -- Every record up to here was confirmed, or is in gaps that the server has. Only of bands with ack = 'upload':
+        -- what was confirmed once stays so while a better version of it waits to go up.
+        ALTER TABLE rings ADD COLUMN confirmed_through INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE bands ADD COLUMN bond_trouble TEXT;                  -- see BondTrouble; NULL = none
+        ALTER TABLE bands ADD COLUMN bond_tries INTEGER NOT NULL DEFAULT 0; -- in a row, with that trouble
+        ALTER TABLE bands ADD COLUMN bond_rest_until INTEGER;            -- left alone until then
         """
 }

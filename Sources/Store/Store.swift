@@ -143,10 +143,11 @@ public actor Store {
     // MARK: Bands
 
     public func adopt(
-        address: BluetoothAddress, device: DeviceID, mode: BandMode, name: String?, configured: Bool
+        address: BluetoothAddress, device: DeviceID, mode: BandMode, ack: AckPolicy = .stored, name: String?,
+        configured: Bool
     ) throws(StoreError) {
         let band = AdoptedBand(
-            address: address, device: device, mode: mode, name: name, configured: configured)
+            address: address, device: device, mode: mode, ack: ack, name: name, configured: configured)
         try write("adopt a band") { engine, _ in try engine.bands.adopt(band) }
     }
 
@@ -193,21 +194,37 @@ public actor Store {
 
     // MARK: Syncing
 
-    /// What is known of the ring that Info shows, which is noted by this.
-    public func progress(of device: DeviceID, info: RingInfo) throws(StoreError) -> RingProgress {
+    /// What is known of the ring that Info shows, which is noted by this. `ack`: what its `ackThrough` waits for.
+    public func progress(
+        of device: DeviceID, info: RingInfo, ack: AckPolicy = .stored
+    ) throws(StoreError) -> RingProgress {
         try write("look up a ring") { engine, now in
-            try engine.progress(band: try engine.bands.require(device), info: info, now: now)
+            try engine.progress(band: try engine.bands.require(device), info: info, ack: ack, now: now)
         }
     }
 
     /// Writes a chunk in one transaction. When this returns, the band may be acked up to `ackThrough`.
     public func commit(
-        _ chunk: Chunk, of device: DeviceID, clock: ClockReading?
+        _ chunk: Chunk, of device: DeviceID, clock: ClockReading?, ack: AckPolicy = .stored
     ) throws(StoreError) -> CommitOutcome {
         try requireSpace("commit")
         return try write("commit") { engine, now in
-            try engine.writer.write(
-                chunk, band: try engine.bandID(of: device), clock: clock, now: now)
+            let band = try engine.bandID(of: device)
+            var outcome = try engine.writer.write(chunk, band: band, clock: clock, now: now)
+            if ack == .upload, let ring = try engine.rings.find(band: band, chunk.ring) {
+                outcome.ackThrough = min(outcome.ackThrough, try engine.confirmed.raise(ring: ring.id))
+            }
+            return outcome
+        }
+    }
+
+    /// How far a ring of a band may be acked now; 0 = nothing of it.
+    public func ackPoint(of device: DeviceID, ring: RingID, ack: AckPolicy) throws(StoreError) -> UInt32 {
+        try write("look how far a band may be acked") { engine, _ in
+            guard let row = try engine.rings.find(band: try engine.bands.require(device), ring) else {
+                return 0
+            }
+            return try engine.ackThrough(row, ack)
         }
     }
 

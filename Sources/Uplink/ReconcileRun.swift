@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import IngestAPI
+import Locking
 import Store
 import UploadDecisions
 

@@ -117,6 +117,8 @@ final class GatewayBed: Sendable {
         return try await client.connect(band, deadline: deadline, onLost: onLost)
     }
 
+    func loseBond() async throws { await (try simulator).loseBond(band) }
+
     /// Everything that a stream brings, until its END.
     func stream(from seq: UInt32, _ link: BandLink, _ mailbox: NotificationMailbox) async throws -> [UInt32] {
         try await link.writeControlPoint(ControlPointCommand.sendFrom(seq).encoded)

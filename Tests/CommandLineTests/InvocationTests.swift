@@ -14,11 +14,17 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("bands", .bands),
         ("scan", .scan(seconds: 10)),
         ("scan --seconds 30", .scan(seconds: 30)),
-        ("adopt \(text)", .adopt(address, mode: .own, device: nil, name: nil)),
+        ("adopt \(text)", .adopt(address, mode: .own, ack: .stored, device: nil, name: nil, pairs: true)),
         (
             "adopt --mode observe f0:f1:f2:f3:f4:f5 --name Anna --device-id=anna-1",
-            .adopt(address, mode: .observe, device: DeviceID("anna-1"), name: "Anna")
+            .adopt(
+                address, mode: .observe, ack: .stored, device: DeviceID("anna-1"), name: "Anna", pairs: true)
         ),
+        (
+            "adopt \(text) --ack upload --no-pair",
+            .adopt(address, mode: .own, ack: .upload, device: nil, name: nil, pairs: false)
+        ),
+        ("pair \(text)", .pair(text)), ("pair Anna", .pair("Anna")),
         ("forget \(text)", .forget(text)), ("forget Anna", .forget("Anna")),
         ("sync", .sync(nil, noAck: false)),
         ("sync --no-ack", .sync(nil, noAck: true)),

@@ -152,7 +152,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
     @Test(arguments: [
         ("[gateway]\nstate_dir = /x\n", 2, "state_dir", "has state_directory"),
         ("[bands]\nadpot = any\n", 2, "adpot", "has adopt"),
-        ("[band F0:F1:F2:F3:F4:F5]\ncolour = red\n", 2, "colour", "mode, device_id, name"),
+        ("[band F0:F1:F2:F3:F4:F5]\ncolour = red\n", 2, "colour", "mode, ack, device_id, name"),
         ("[upload]\nurl = https://a\ntoken_file = /t\nretries = 3\n", 4, "retries", "batch_size"),
         ("[time]\nserver = a\n", 2, "server", "has trust"),
         ("[storage]\nfloor = 1\n", 2, "floor", "free_space_floor, keep_days"),

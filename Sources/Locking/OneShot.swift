@@ -1,7 +1,5 @@
-import Locking
-
 /// A value that is set once, from any thread, and awaited by one task.
-final class OneShot<Value: Sendable>: Sendable {
+public final class OneShot<Value: Sendable>: Sendable {
     private enum State {
         case empty
         case awaited(CheckedContinuation<Value, Never>)
@@ -10,8 +8,10 @@ final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Guarded(State.empty)
 
+    public init() {}
+
     /// The first call decides; later ones change nothing.
-    func set(_ value: Value) {
+    public func set(_ value: Value) {
         let waiter: CheckedContinuation<Value, Never>? = state.withLock { state in
             switch state {
             case .empty:
@@ -27,15 +27,15 @@ final class OneShot<Value: Sendable>: Sendable {
         waiter?.resume(returning: value)
     }
 
-    var isSet: Bool { peek != nil }
+    public var isSet: Bool { peek != nil }
 
     /// The value, if there is one yet.
-    var peek: Value? {
+    public var peek: Value? {
         state.withLock { if case .set(let value) = $0 { value } else { nil } }
     }
 
     /// Awaited at most once.
-    func value() async -> Value {
+    public func value() async -> Value {
         await withCheckedContinuation { continuation in
             let ready: Value? = state.withLock { state in
                 if case .set(let value) = state { return value }
@@ -47,7 +47,7 @@ final class OneShot<Value: Sendable>: Sendable {
     }
 
     /// The value, or `fallback` once the deadline is over or the task is cancelled. The clock is the machine's own.
-    func value(within deadline: Duration, else fallback: Value) async -> Value {
+    public func value(within deadline: Duration, else fallback: Value) async -> Value {
         let timer = Task {
             try? await Task.sleep(for: deadline)
             self.set(fallback)
