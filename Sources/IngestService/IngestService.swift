@@ -105,6 +105,8 @@ public final class IngestService: Sendable {
         switch failure.kind {
         case .unavailable, .incompatible: isFailing(failure)
         case .overloaded: metrics.countStorageFailure()
+        // What is asked for is too much; who asked is told.
+        case .full: break
         case .damaged, .defect:
             metrics.countStorageFailure()
             if let count = failures.withLock({ $0.note(failure.kind, now: .now) }) {

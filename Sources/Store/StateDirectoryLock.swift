@@ -11,7 +11,11 @@ public final class StateDirectoryLock: Sendable {
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    /// Given back by its word: a program that is just being started has a copy of every descriptor until it runs.
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Throws `.locked` when another process has it, and says which.
     public static func acquire(directory: String) throws(StoreError) -> StateDirectoryLock {

@@ -68,9 +68,12 @@ extension UploadWorker {
         let (decision, isShown) = StatusTable.decidePut(
             server.putGaps(put, of: device, token: token), wallTime: wallTime
         ) { PutProof.shows(put, $0) }
-        guard ended(decision, device: device, now: now) else { return true }
-        // Records are complete through a gap that the server has: only what it shows counts as that.
-        guard isShown || hasGaps(put, of: device, token: token, now: now) else { return true }
+        // Records are complete through a gap that the server has: only what it shows counts as that. An answer that shows
+        // nothing is none yet, and ends no back-off.
+        let isHeld =
+            decision == .taken && !isShown
+            ? hasGaps(put, of: device, token: token, now: now) : ended(decision, device: device, now: now)
+        guard isHeld else { return true }
         try outbox.markSent(gaps, of: device)
         board.log(.gapsSent(device: device, count: gaps.count))
         return true
@@ -133,6 +136,7 @@ extension UploadWorker {
         schedule.requestEnded(decision, device: device.text, now: clock.monotonic, using: &random)
         switch decision {
         case .taken:
+            schedule.reportTaken(device: device.text)
             return true
         case .unknownDevice, .passOver:
             // The first batch makes a device known; until then, and with a server that refuses, look again slowly.

@@ -214,6 +214,12 @@ public struct UploadSchedule: Sendable {
         }
     }
 
+    /// Gaps or a status of the device were taken: that an earlier one was refused is over.
+    public mutating func reportTaken(device name: String) {
+        guard case .reportRefused = devices[name]?.problem else { return }
+        change(name) { $0.problem = nil }
+    }
+
     // MARK: changes
 
     /// Any proper answer ends an outage. One that took two or more requests in a row was the network's or the

@@ -82,10 +82,10 @@ import Testing
                 "--role admin"
             ),
             (
-                ["token", "create", "--store", "STORE", "--account", "a", "--role", "read"], 1,
-                "there is no account a"
+                ["token", "create", "--store", "STORE", "--account", "a", "--role", "read"], 74,
+                "there is no store"
             ),
-            (["token", "revoke", "01234567", "--store", "STORE"], 1, "there is no token 01234567"),
+            (["token", "revoke", "01234567", "--store", "STORE"], 74, "there is no store"),
             (["account", "create", "a b", "--store", "STORE"], 64, "a b: an account's name"),
             (
                 ["--listen", "nonsense", "--store", "STORE", "--token-file", "TOKENS"], 64,

@@ -141,8 +141,9 @@ import Testing
 
     @Test func aServerThatKnowsADeviceByItsFirstBatchIsAskedAgainSoon() {
         let run = run()
+        let contents = run.server.contents
         run.server.set(fault: { request, _ in
-            guard request.url.hasSuffix("lease"), run.server.contents.value.samples.isEmpty else {
+            guard request.url.hasSuffix("lease"), contents.value.samples.isEmpty else {
                 return nil
             }
             return .success(ModelServer.error(APIFailure(.unknownDevice, "")))

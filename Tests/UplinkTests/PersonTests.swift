@@ -114,7 +114,7 @@ import Testing
             #expect(run.outbox.count(.confirmed) == 1)
             #expect(run.problem == nil)
             #expect(tries.value < 86_400 / 450 + 40, "\(tries.value) tries")
-            #expect(run.outbox.contents.value.persons.allSatisfy(\.isUnsent))
+            #expect(run.outbox.contents.value.persons.allSatisfy { $0.isUnsent })
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
             request.method == .put ? .success(HTTPResponse(status: 200, body: Array("{}".utf8))) : nil
         })
         run.pass(.seconds(7200))
-        #expect(run.outbox.contents.value.persons.allSatisfy(\.isUnsent))
+        #expect(run.outbox.contents.value.persons.allSatisfy { $0.isUnsent })
         run.server.set(fault: nil)
         run.pass(.seconds(7200))
         #expect(record(run, "p_1") != nil && run.outbox.contents.value.persons.allSatisfy { !$0.isUnsent })

@@ -106,7 +106,8 @@ import UploadDecisions
             error: ErrorBody(code: "lease_held", message: "").error, holder: holder, expiresAt: wallTime)
         let refused = String(decoding: try APIJSON.encode(held), as: UTF8.self)
         for (status, body) in [(200, granted), (409, refused)] {
-            let (decision, value) = StatusTable.decideLease(answered(status, body), wallTime: wallTime)
+            let (decision, value) = StatusTable.decideLease(
+                answered(status, body), isAsked: true, wallTime: wallTime)
             #expect(decision == Self.foreign(status))
             #expect(value == nil)
         }
@@ -116,7 +117,9 @@ import UploadDecisions
         let holder = String(repeating: "x", count: 128)
         let body = String(
             decoding: try APIJSON.encode(LeaseAnswer(holder: holder, expiresAt: wallTime)), as: UTF8.self)
-        #expect(StatusTable.decideLease(answered(200, body), wallTime: wallTime).decision == .taken)
+        #expect(
+            StatusTable.decideLease(answered(200, body), isAsked: true, wallTime: wallTime).decision == .taken
+        )
     }
 
     @Test func identityThatIsRefusedTooBacksOff() {
@@ -192,9 +195,11 @@ import UploadDecisions
 
     @Test func anAnswerShowsAStatusOrAPersonOnlyAsItWasPut() throws {
         let report = DeviceReport(batteryPercent: 80, unsent: 0)
-        #expect(PutProof.shows(report, try APIJSON.encode(report)))
+        let reported = try APIJSON.encode(report)
+        #expect(PutProof.shows(report, reported))
         let person = PersonRecord(label: "Anna", zones: [])
-        #expect(PutProof.shows(person, try APIJSON.encode(person)))
+        let named = try APIJSON.encode(person)
+        #expect(PutProof.shows(person, named))
         for body in ["{}", #"{"battery_percent":81,"unsent":0,"label":"Anne","zones":[]}"#, Self.portal, ""] {
             #expect(!PutProof.shows(report, Array(body.utf8)), "\(body)")
             #expect(!PutProof.shows(person, Array(body.utf8)), "\(body)")

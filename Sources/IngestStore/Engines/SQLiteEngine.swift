@@ -23,15 +23,15 @@ struct SQLiteEngine: SQLEngine {
         }
         fsync(descriptor)
         Glibc.close(descriptor)
-        try session(toWrite: true, report: report).close()
+        try session(toWrite: true, until: .now + TimeLimits.background.end, report: report).close()
     }
 
     func connect(toWrite: Bool, until end: ContinuousClock.Instant) throws(StorageFailure) -> any SQLSession {
-        try session(toWrite: toWrite, report: { _ in })
+        try session(toWrite: toWrite, until: end, report: { _ in })
     }
 
     private func session(
-        toWrite: Bool, report: (StoragePreparation) -> Void
+        toWrite: Bool, until end: ContinuousClock.Instant, report: (StoragePreparation) -> Void
     ) throws(StorageFailure) -> any SQLSession {
         guard let identity = FileIdentity(path: path) else {
             throw StorageFailure(.unavailable, "\(path) is gone")
