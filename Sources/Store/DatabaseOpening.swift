@@ -47,6 +47,8 @@ struct DatabaseOpening {
             // Should the salvage be broken off, the next start goes on with it and checks nothing first.
             directory.note(.proven)
             guard let report = try Salvage(directory: directory, vfs: vfs).run(now: now) else {
+                // It was never whole, so nothing was acked that is in it: the next try makes it, if the medium lets it.
+                guard directory.hadDatabase else { throw error }
                 let name = try directory.setDatabaseAside(at: now)
                 directory.clearSuspicion()
                 var error = error

@@ -14,7 +14,14 @@ import Testing
         var kind: powercut_fault
         var forever: Bool
         var testDescription: String {
-            "\(kind == POWERCUT_FULL ? "full" : "ioerr")\(forever ? " for ever" : " once")"
+            let name =
+                switch kind {
+                case POWERCUT_FULL: "full"
+                case POWERCUT_READONLY: "readonly"
+                case POWERCUT_CORRUPT: "corrupt"
+                default: "ioerr"
+                }
+            return name + (forever ? " for ever" : " once")
         }
     }
 

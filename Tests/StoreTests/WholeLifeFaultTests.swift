@@ -32,7 +32,8 @@ extension FaultTests {
                 powercut_arm(life.fixture.directory, fault.kind, number, fault.forever ? 1 : 0)
                 await life.run()
                 let calls = powercut_disarm()
-                let name: Comment = "call \(number) of \(calls), \(fault.testDescription)"
+                let first = life.errors.prefix(3).map { "\($0)" }.joined(separator: "; ")
+                let name: Comment = "call \(number) of \(calls), \(fault.testDescription): \(first)"
                 // A band that could not be adopted is not known, which the next start mends.
                 for error in life.errors
                 where error.kind != .refused || !error.message.contains("was adopted") {
