@@ -62,7 +62,7 @@ class GatewayCase(unittest.TestCase):
 
         stack.wait(is_calm, "everything to be synced", deadline=120, pause=0.3)
 
-    def control(self, stack, method, *arguments):
+    def tell_band(self, stack, method, *arguments):
         """Does something to the simulated band."""
         path = "/org/bandferry/simulator/dev_" + stack.bands[0].replace(":", "_")
         subprocess.run(
@@ -70,7 +70,7 @@ class GatewayCase(unittest.TestCase):
              "org.bandferry.Simulator1", method, *arguments], check=True, capture_output=True, timeout=30)
 
     def record(self, stack, count=300):
-        self.control(stack, "Record", "u", str(count))
+        self.tell_band(stack, "Record", "u", str(count))
 
     @staticmethod
     def caught_up(stack):

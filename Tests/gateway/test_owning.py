@@ -267,7 +267,7 @@ class Adopting(OwnedBand):
         stack.state = stack.directory / "new-card"
         stack.start_daemon()
         stack.wait(lambda: stack.status()["running"], "the new installation", pause=0.2)
-        self.control(stack, "LoseBond")
+        self.tell_band(stack, "LoseBond")
         self.assertTrue(self.device(stack, "Bonded"))
         terminal = Terminal(stack, "adopt", stack.bands[0])
         self.assertEqual(terminal.end(), 0, terminal.text)
@@ -335,7 +335,7 @@ class Bonds(OwnedBand):
         stack = self.bed("--bluez-version", "5.84")
         stack.start()
         self.wait_until_calm(stack)
-        self.control(stack, "LoseBond")
+        self.tell_band(stack, "LoseBond")
         self.assertEqual(self.assert_left_alone(stack, "bond_lost")[1], 3)
         self.assertTrue(self.device(stack, "Bonded"))
         self.pair(stack)
@@ -344,7 +344,7 @@ class Bonds(OwnedBand):
         stack = self.bed()
         stack.start()
         self.wait_until_calm(stack)
-        self.control(stack, "LoseBond")
+        self.tell_band(stack, "LoseBond")
         self.assertEqual(self.assert_left_alone(stack, "bond_doubtful")[1], 5)
         self.pair(stack)
 
@@ -360,7 +360,7 @@ class Bonds(OwnedBand):
         stack = self.bed("--bluez-version", "5.84")
         stack.start()
         self.wait_until_calm(stack)
-        self.control(stack, "LoseBond")
+        self.tell_band(stack, "LoseBond")
         self.assert_left_alone(stack, "bond_lost")
         subprocess.run(
             ["busctl", f"--address={stack.bus_address}", "call", "org.bluez", "/org/bluez/hci0", "org.bluez.Adapter1",
