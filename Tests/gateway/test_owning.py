@@ -249,7 +249,8 @@ class Adopting(OwnedBand):
         stack.command("forget", stack.bands[0])
         self.assertIn(self.device(stack, "Paired"), [None, False], "the bond goes with it")
         self.assertIn(self.device(stack, "Trusted"), [None, False])
-        self.assertEqual([band["adopted"] for band in stack.status()["bands"]], [False], "its rows stay")
+        stack.wait(lambda: [band["adopted"] for band in stack.status()["bands"]] == [False], "its rows to stay alone",
+                   pause=0.1)
 
     def test_a_band_that_wants_no_bond_gets_none(self):
         stack = self.bed("none")

@@ -91,10 +91,13 @@ class Space(GatewayCase):
 class Salvage(GatewayCase):
     def test_what_can_be_read_is_salvaged_and_the_rest_comes_again_or_is_named(self):
         """A page of samples is destroyed of which the server knows nothing and which the band has let go."""
-        stack = self.stack(bands=1, band_options=["--records", "3000", "--seed", "3", "--time-scale", "20"])
-        stack.start_bus().start_server()
+        stack = self.stack(bands=1, band_options=["--records", "100", "--seed", "3", "--time-scale", "20"])
+        stack.start()
+        # It owns the band, and goes on while the server is away.
+        self.wait_until_calm(stack)
         stack.server.stop()
-        stack.start_sim().start_daemon()
+        self.record(stack, 3000)
+        stack.wait(lambda: any(ack["seq"] >= 3100 for ack in stack.acks()), "acks of what never went up", pause=0.3)
         self.wait_until_calm(stack, uploaded=False)
         stack.daemon.stop()
         destroy_a_leaf_of_samples(stack.state / "gateway.db")
