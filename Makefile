@@ -19,7 +19,7 @@ SWIFT = $$(scripts/find-swift.sh)
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
 RELEASEDIR = .build/release
 
-.PHONY: help build demo check test vm-test fuzz threads bench bench-ingest bench-trends time-simulation convergence chaos debian13 install uninstall clean
+.PHONY: help build demo check test many-bands vm-test fuzz threads bench bench-ingest bench-trends time-simulation convergence chaos debian13 install uninstall clean
 
 help:
 	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way;'
@@ -36,6 +36,7 @@ help:
 	@echo 'make vm-test   the real BlueZ in a virtual machine'
 	@echo 'make time-simulation  lives of a band with a bad clock and a gateway with another, and how far off the times are (SEEDS=1000)'
 	@echo 'make convergence  two gateways, a server and a bad network, until all have the same samples (SEEDS=1000)'
+	@echo 'make many-bands  20 bands on one adapter with 5 slots, a day of history each, links that break (RECORDS=86400)'
 	@echo 'make chaos     two gateways, two servers, PostgreSQL and a bad network, with kills (SEEDS=20, MINUTES=20)'
 	@echo 'make debian13  build and unit tests on Debian 13, as on Raspberry Pi OS'
 
@@ -83,6 +84,10 @@ time-simulation:
 convergence:
 	@scripts/install-packages.sh test
 	BANDFERRY_CONVERGENCE_SEEDS=$${SEEDS:-1000} $(SWIFT) test $(SWIFTFLAGS) --filter ConvergenceTests
+
+many-bands: build
+	@scripts/install-packages.sh test
+	BANDFERRY_BIN=$(CURDIR)/$(RELEASEDIR) BANDFERRY_MANY_RECORDS=$${RECORDS:-86400} Tests/gateway/run.py test_many_bands
 
 chaos: build
 	@scripts/install-packages.sh test

@@ -56,6 +56,7 @@ extension BusSimulator {
 
     func startConnecting(_ device: SimulatedDevice) {
         makePermanent(device)
+        trouble.connects += 1
         device.link = .connecting
         device.linkNumber += 1
         let link = device.linkNumber
@@ -102,6 +103,7 @@ extension BusSimulator {
         device.linkNumber += 1
         let link = device.linkNumber
         takeLink(device)
+        overflow(besides: device)
         // When bluetoothd sees the ATT channel before the kernel's event of the connection, it sets the property and
         // never signals it ("Device ... is already connected" in its log).
         let isQuiet = device.strikes(.quietConnect) != nil

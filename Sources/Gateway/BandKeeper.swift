@@ -4,21 +4,19 @@ import BlueZModel
 import GatewayModel
 import HistorySync
 import Locking
+import RadioSchedule
 import Store
 import Systemd
 
-/// Keeps one band synced: waits until it is due, connects, runs one session, decides when to come again.
+/// Keeps one band synced: when the radio gives it a turn it connects, runs one session, and says how that ended.
 actor BandKeeper {
     let band: AdoptedBand
     private let parts: GatewayParts
     private let log: BandLog
-    private let dueGate = WakeGate()
 
-    private var loop: Task<Void, Never>?
     private var isStopping = false
     /// Of the session that runs.
     private var inbox: SessionInbox?
-    private var backOff = BackOff()
     private var requests: [SyncRequest] = []
     /// Live values that `status` shows over what is stored.
     nonisolated let live = LiveState()
@@ -34,15 +32,21 @@ actor BandKeeper {
         log = BandLog(log: parts.log, address: band.address)
     }
 
-    func start() {
-        loop = Task { await run() }
+    func start() async {
+        await parts.radio.keep(
+            band.address,
+            RadioMember(
+                device: band.device,
+                takeTurn: { [weak self] turn in await self?.take(turn) ?? TurnEnd(outcome: .again) },
+                couldNot: { [weak self] failure in await self?.couldNot(failure) }))
+        // Stopped meanwhile: it had nothing to drop yet.
+        if isStopping { await parts.radio.drop(band.address) }
     }
 
     /// Ends the session, disconnects the band, and returns when nothing of it runs any more.
     func stop() async {
         isStopping = true
         inbox?.stop()
-        dueGate.signal()
         // A connect waits up to a minute; it may begin between two looks.
         let cancelling = Task { [parts, band] in
             while !Task.isCancelled {
@@ -50,7 +54,7 @@ actor BandKeeper {
                 try? await Task.sleep(for: .seconds(1))
             }
         }
-        await loop?.value
+        await parts.radio.drop(band.address)
         cancelling.cancel()
         for request in requests {
             request.answer.resume(returning: SyncResult(stored: 0, problem: .stopping))
@@ -58,12 +62,12 @@ actor BandKeeper {
         requests = []
     }
 
-    /// Syncs now, or joins in when it is this band's turn; returns when that sync has ended.
+    /// Asks for a turn; returns when that sync has ended, or the band was not heard.
     func sync(noAck: Bool) async -> SyncResult {
         guard !isStopping else { return SyncResult(stored: 0, problem: .stopping) }
         return await withCheckedContinuation { answer in
             requests.append(SyncRequest(noAck: noAck, answer: answer))
-            dueGate.signal()
+            Task { [parts, band] in await parts.radio.ask(for: band.address) }
         }
     }
 
@@ -75,63 +79,65 @@ actor BandKeeper {
     /// Answers when this keeper is not stuck.
     func roundTrip() {}
 
-    // MARK: the loop
+    // MARK: a turn
 
-    private func run() async {
-        while !isStopping {
-            let served = requests
-            requests = []
-            let result = await syncOnce(noAck: served.contains(where: \.noAck))
-            for request in served { request.answer.resume(returning: result) }
-            // Who asked while it ran, and it ended well, has been served too: the session looked once more at its end.
-            if result.problem == nil {
-                for request in requests where !request.noAck { request.answer.resume(returning: result) }
-                requests.removeAll { !$0.noAck }
-            }
-            guard !isStopping, requests.isEmpty else { continue }
-            await dueGate.wait(atMost: result.pause)
+    private func take(_ turn: RadioTurn) async -> TurnEnd {
+        guard !isStopping else { return TurnEnd(outcome: .again) }
+        let served = requests
+        requests = []
+        let result = await syncOnce(turn, noAck: served.contains(where: \.noAck))
+        for request in served { request.answer.resume(returning: result) }
+        // Who asked while it ran, and it ended well, has been served too: the session looked once more at its end.
+        if result.problem == nil {
+            for request in requests where !request.noAck { request.answer.resume(returning: result) }
+            requests.removeAll { !$0.noAck }
         }
+        return TurnEnd(
+            outcome: result.outcome, failure: result.failure, moved: result.moved,
+            isAskedAgain: !requests.isEmpty && !isStopping)
     }
 
-    private func syncOnce(noAck: Bool) async -> SyncResult {
+    /// There was no turn: the band was not heard, or there is no adapter.
+    private func couldNot(_ failure: BlueZFailure) async {
+        guard !isStopping else { return }
+        await note(problem: failure.problem)
+        let result = SyncResult(stored: 0, problem: failure.problem)
+        for request in requests { request.answer.resume(returning: result) }
+        requests = []
+    }
+
+    private func syncOnce(_ turn: RadioTurn, noAck: Bool) async -> SyncResult {
         let started = parts.clock.monotonic()
         do {
-            // A store that can't take anything is found out before radio time is spent.
+            // A store that can't take anything is found out before the band's radio is used.
             try await parts.store.checkHealth()
-            try await parts.scanner.find(band.address, atMost: .seconds(20)) { [self] in await isStopping }
-            await parts.links.take()
-            let result: SyncResult
-            do {
-                let inbox = SessionInbox()
-                let link = try await connect(inbox)
-                result = await runSession(over: link, inbox, noAck: noAck, started: started)
-            } catch {
-                await parts.links.give()
-                throw error
-            }
-            await parts.links.give()
-            return result
+            let inbox = SessionInbox()
+            let link = try await connect(turn, inbox)
+            return await runSession(over: link, inbox, noAck: noAck, started: started)
         } catch {
             // A stop is no problem of the band: nothing to show, or to keep for the next start.
             if isStopping { return SyncResult(stored: 0, problem: .stopping) }
-            return await failed(.unexpected(error), stored: 0)
+            guard let failure = error as? BlueZFailure else {
+                return await failed(.unexpected(error), stored: 0)
+            }
+            var result = await failed(failure.problem, stored: 0, SyncOutcome(failure, moved: false))
+            result.failure = failure
+            return result
         }
     }
 
-    private func connect(_ inbox: SessionInbox) async throws -> BandLink {
-        await parts.attempts.take()
-        do {
-            guard !isStopping else { throw BlueZFailure.stopped }
-            // For a bulk transfer; where this process may not ask, the controller's default is slower, no more.
-            _ = await parts.blueZ.requestShortInterval(for: [band.address])
-            let link = try await parts.blueZ.connect(band.address, deadline: .seconds(60)) { _ in
-                inbox.linkLost()
-            }
-            await parts.attempts.give()
-            return link
-        } catch {
-            await parts.attempts.give()
-            throw error
+    /// It was heard just now: longer than this it does not take, and an attempt to a band that went away keeps the radio
+    /// from everything else, on some boards Wi-Fi too.
+    private static let connectDeadline = Duration.seconds(25)
+
+    private func connect(_ turn: RadioTurn, _ inbox: SessionInbox) async throws -> BandLink {
+        guard !isStopping else { throw BlueZFailure.stopped }
+        // For a bulk transfer; where this process may not ask, the controller's default is slower, no more.
+        _ = await parts.blueZ.requestShortInterval(for: [band.address], on: turn.adapter)
+        return try await parts.blueZ.connect(
+            band.address, on: turn.adapter, deadline: Self.connectDeadline, onConnected: turn.linked
+        ) { _ in
+            inbox.linkLost()
         }
     }
 
@@ -168,15 +174,14 @@ actor BandKeeper {
     private func settle(_ end: SessionEnd, _ summary: SessionSummary) async -> SyncResult {
         switch end {
         case .caughtUp:
-            backOff.succeeded()
             await note(problem: nil)
-            return SyncResult(stored: summary.stored, problem: nil, pause: parts.syncInterval)
+            return SyncResult(stored: summary.stored, problem: nil, outcome: .caughtUp, moved: true)
         case .stopped:
-            return SyncResult(stored: summary.stored, problem: .stopping, pause: .zero)
+            return SyncResult(stored: summary.stored, problem: .stopping)
         case .retryOnNewConnection, .ringChanged:
-            return SyncResult(stored: summary.stored, problem: .interrupted, pause: .milliseconds(200))
+            return SyncResult(
+                stored: summary.stored, problem: .interrupted, moved: summary.stored > 0)
         case .linkLost:
-            if summary.stored > 0 { backOff.succeeded() }
             return await failed(.interrupted, stored: summary.stored)
         case .stalled:
             return await failed(.stalled, stored: summary.stored)
@@ -187,15 +192,16 @@ actor BandKeeper {
         }
     }
 
-    private func failed(_ problem: Problem, stored: Int) async -> SyncResult {
+    private func failed(
+        _ problem: Problem, stored: Int, _ outcome: SyncOutcome? = nil
+    ) async -> SyncResult {
         show { live in
             live.connected = false
             live.syncing = false
         }
-        let pause = backOff.failed(jitter: parts.jitter())
         await note(problem: problem)
         return SyncResult(
-            stored: stored, problem: problem, pause: min(pause, max(parts.syncInterval, .seconds(5))))
+            stored: stored, problem: problem, outcome: outcome ?? .failed(moved: stored > 0), moved: stored > 0)
     }
 
     // MARK: what status shows
@@ -262,9 +268,12 @@ final class LiveState: Sendable {
     }
 }
 
-/// How one sync ended, and when the next is due.
+/// How one sync ended, for whoever asked and for the band's next turn.
 struct SyncResult: Sendable {
     var stored: Int
     var problem: Problem?
-    var pause: Duration = .zero
+    var outcome = SyncOutcome.again
+    var failure: BlueZFailure?
+    /// The radio works: records came, or the band had none.
+    var moved = false
 }

@@ -45,6 +45,8 @@ public enum SyncOutcome: Equatable, Sendable {
     case failed(moved: Bool)
     /// Only a person can help.
     case needsHelp
+    /// It is to be left alone so long, ms, though nothing failed just now.
+    case rest(Int64)
     /// The adapter, bluetoothd or the bus: not the band's fault.
     case radioFault
     /// The adapter would not hold one more link.
@@ -56,12 +58,18 @@ public struct RadioView: Equatable, Sendable {
     public struct Adapter: Equatable, Sendable {
         public var address: BluetoothAddress
         public var isPowered: Bool
+        /// Discovery runs, whoever asked for it.
+        public var isDiscovering: Bool
         /// Whatever is connected over it, bands or not.
         public var connected: Set<BluetoothAddress>
 
-        public init(address: BluetoothAddress, isPowered: Bool, connected: Set<BluetoothAddress> = []) {
+        public init(
+            address: BluetoothAddress, isPowered: Bool, isDiscovering: Bool = false,
+            connected: Set<BluetoothAddress> = []
+        ) {
             self.address = address
             self.isPowered = isPowered
+            self.isDiscovering = isDiscovering
             self.connected = connected
         }
     }

@@ -22,20 +22,20 @@ public struct RadioSchedule: Sendable {
     // MARK: events
 
     public mutating func handle(_ event: RadioEvent, at now: MonotonicTime) -> [RadioAction] {
+        var actions: [RadioAction] = []
         switch event {
         case .kept(let band, let pause, let left):
             bands[band]?.isLeaving = false
             if bands[band] == nil { bands[band] = BandTurn(now: now, pause: pause, left: left) }
         case .dropped(let band): dropped(band)
         case .asked(let band): asked(band, now)
-        case .seen(let view): seen(view, now)
+        case .seen(let view): actions += seen(view, now)
         case .scanFailed(let adapter): scanFailed(adapter, now)
         case .linked(let band): linked(band, now)
         case .ended(let band, let outcome, let jitter): ended(band, outcome, jitter, now)
         case .listen(let time): listenUntil = max(listenUntil ?? now, now + max(0, time))
         case .timePassed: break
         }
-        var actions: [RadioAction] = []
         refuseWithoutAdapter(&actions)
         endScan(now, &actions)
         connect(now, &actions)
@@ -62,7 +62,7 @@ public struct RadioSchedule: Sendable {
         }
     }
 
-    private mutating func seen(_ view: RadioView, _ now: MonotonicTime) {
+    private mutating func seen(_ view: RadioView, _ now: MonotonicTime) -> [RadioAction] {
         let before = adapters
         adapters = [:]
         for shown in view.adapters {
@@ -76,8 +76,10 @@ public struct RadioSchedule: Sendable {
             guard case .connecting(let adapter) = turn.phase else { continue }
             adapters[adapter]?.attempt = address
         }
+        var gone: [BluetoothAddress] = []
         if var scan {
-            scan.adapters = scan.adapters.filter { adapters[$0]?.isUsable == true }
+            gone = scan.adapters.filter { adapters[$0]?.isUsable != true }.sorted()
+            scan.adapters.subtract(gone)
             self.scan = scan.adapters.isEmpty ? nil : scan
         }
         ledger.scanning(scan?.adapters.count ?? 0, now)
@@ -89,6 +91,7 @@ public struct RadioSchedule: Sendable {
             let last = adapters[sighting.adapter]?.heardAt ?? sighting.at
             adapters[sighting.adapter]?.heardAt = max(last, sighting.at)
         }
+        return gone.map(RadioAction.stopScan)
     }
 
     private mutating func linked(_ band: BluetoothAddress, _ now: MonotonicTime) {
@@ -131,6 +134,9 @@ public struct RadioSchedule: Sendable {
             turn.failed(on: adapter, jitter: jitter, needsHelp: false, settings, now)
         case .needsHelp:
             turn.failed(on: adapter, jitter: jitter, needsHelp: true, settings, now)
+        case .rest(let time):
+            turn.notBefore = now + max(0, time)
+            turn.waitsSince = now
         case .radioFault:
             turn.notBefore = now + 2_000
         case .noSlot:
@@ -163,6 +169,8 @@ public struct RadioSchedule: Sendable {
 
     /// Some band is waited for with discovery, or somebody listens.
     public var isScanning: Bool { scan != nil }
+
+    public var hasUsableAdapter: Bool { adapters.values.contains(where: \.isUsable) }
 
     /// Other programs' links over an adapter.
     public func othersUse(_ adapter: BluetoothAddress) -> Bool {

@@ -23,8 +23,10 @@ public enum Remedy: String, CaseIterable, Comparable, Hashable, Sendable {
 
 /// A sign that an adapter or its bluetoothd does not work.
 public enum RadioSymptom: String, CaseIterable, Hashable, Sendable {
-    /// bluetoothd leaves a call unanswered.
+    /// bluetoothd leaves a call unanswered that costs it nothing.
     case noAnswer = "no_answer"
+    /// bluetoothd does not even list its objects.
+    case serviceSilent = "service_silent"
     /// A link is shown, nothing answers over it, and it does not go away.
     case stuckLink = "stuck_link"
     /// Discovery can't be started, or is said to run and does not.
@@ -70,6 +72,8 @@ public struct RecoveryLadder: Equatable, Sendable {
         let reached = Remedy.allCases.filter { remedy in
             strikes >= remedy.threshold && remedy >= symptom.first && remedy <= symptom.last
                 && (remedy != .restartService || mayRestart)
+                // Nobody is there to switch it off and on; where only that is left it is tried all the same.
+                && (remedy != .powerCycle || symptom != .noAnswer || !mayRestart)
                 // Others' links are not ours to end, unless bluetoothd answers nobody.
                 && (remedy < .powerCycle || !othersUseIt || symptom == .noAnswer)
                 && (notBefore[remedy].map { $0 <= now } ?? true)
@@ -108,9 +112,9 @@ extension Remedy {
 extension RadioSymptom {
     var weight: Int {
         switch self {
-        case .noAnswer, .stuckLink, .discoveryStuck, .adapterFault: 4
+        case .stuckLink, .discoveryStuck, .adapterFault: 4
         case .connectFailed: 1
-        case .silence: 8
+        case .noAnswer, .silence, .serviceSilent: 8
         }
     }
 
@@ -120,6 +124,7 @@ extension RadioSymptom {
         case .noAnswer, .stuckLink, .connectFailed: .dropLink
         case .discoveryStuck: .stopDiscovery
         case .adapterFault, .silence: .powerCycle
+        case .serviceSilent: .restartService
         }
     }
 

@@ -90,7 +90,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             """
         ).configuration
         #expect(configuration.stateDirectory == "/srv/bands")
-        #expect(configuration.adapter == BluetoothAddress("00:1A:7D:DA:71:13"))
+        #expect(configuration.adapters == [BluetoothAddress("00:1A:7D:DA:71:13")])
         #expect(configuration.syncInterval == .seconds(60))
         #expect(configuration.maxLinks == 5)
         #expect(configuration.logLevel == .debug)

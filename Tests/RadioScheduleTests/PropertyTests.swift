@@ -1,11 +1,18 @@
 import BandProfile
+import Glibc
 import HistorySync
 import RadioSchedule
 import Testing
 
+/// More with BANDFERRY_RADIO_SEEDS.
+private let seeds: [UInt64] = {
+    let many = getenv("BANDFERRY_RADIO_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 4
+    return Array(1...max(1, many))
+}()
+
 @Suite struct PropertyTests {
     /// 20 bands with a day of history each, 5 slots, links that break and attempts that fail.
-    @Test(arguments: Array(UInt64(1)...25)) func twentyBandsOnFiveSlotsAreAllServedAndNoneStarves(_ seed: UInt64) throws {
+    @Test(arguments: seeds) func twentyBandsOnFiveSlotsAreAllServedAndNoneStarves(_ seed: UInt64) throws {
         var world = RadioWorld(
             bands: RadioWorld.alike(20, records: 14_400, drops: 0.01, fails: 0.15), adapters: [adapterAddress(0)],
             slots: 5, seed: seed)
@@ -21,7 +28,7 @@ import Testing
     }
 
     /// Whatever is plugged, comes and goes: no slot is overdrawn, no two attempts run, and in the end all are served.
-    @Test(arguments: Array(UInt64(1)...25)) func aTurbulentDayEndsWithAllServed(_ seed: UInt64) throws {
+    @Test(arguments: seeds) func aTurbulentDayEndsWithAllServed(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed &* 77)
         let adapters = [adapterAddress(0), adapterAddress(1)]
         var bands: [BluetoothAddress: RadioWorld.Band] = [:]
@@ -55,7 +62,7 @@ import Testing
     }
 
     /// One band that always fails costs the others little, and is still tried.
-    @Test(arguments: Array(UInt64(1)...10)) func oneThatAlwaysFailsHoldsNobodyUp(_ seed: UInt64) {
+    @Test(arguments: seeds) func oneThatAlwaysFailsHoldsNobodyUp(_ seed: UInt64) {
         var bands = RadioWorld.alike(8, records: 2_000)
         bands[bandAddress(0)]?.failsToConnect = 1
         var world = RadioWorld(bands: bands, adapters: [adapterAddress(0)], slots: 2, seed: seed)
@@ -67,7 +74,7 @@ import Testing
     }
 
     /// A busy radio does not make it deaf for the one who comes home.
-    @Test(arguments: Array(UInt64(1)...10)) func whoComesHomeToABusyRadioIsHeard(_ seed: UInt64) {
+    @Test(arguments: seeds) func whoComesHomeToABusyRadioIsHeard(_ seed: UInt64) {
         var bands = RadioWorld.alike(9, records: 40_000)
         bands[bandAddress(0)]?.isPresent = false
         bands[bandAddress(0)]?.records = 100

@@ -31,7 +31,7 @@ struct RadioWorld {
 
     /// Records a second over one link, and what an adapter carries in all.
     static let linkRate = 400
-    static let step: Int64 = 100
+    static let step: Int64 = 200
 
     var now: Int64 = 0
     var schedule: RadioSchedule
@@ -96,7 +96,7 @@ struct RadioWorld {
     /// Bands advertise once a second or so; an advertisement is heard four times in five.
     private mutating func air() {
         for (address, band) in bands.sorted(by: { $0.key < $1.key })
-        where band.isPresent && work[address] == nil && chance(0.1) {
+        where band.isPresent && work[address] == nil && chance(0.2) {
             for adapter in scanning.sorted() {
                 guard let rssi = band.rssi[adapter], adapters.contains(adapter), chance(0.8) else { continue }
                 sightings.append(
@@ -131,7 +131,7 @@ struct RadioWorld {
         let moved = min(band.records, Self.linkRate * Int(Self.step) / 1_000 * 2 / max(2, others))
         band.records -= moved
         bands[address] = band
-        guard band.isPresent, adapters.contains(adapter), !chance(band.drops / 10) else {
+        guard band.isPresent, adapters.contains(adapter), !chance(band.drops / 5) else {
             return end(address, .failed(moved: moved > 0))
         }
         guard band.records == 0 else { return }
@@ -177,7 +177,6 @@ struct RadioWorld {
 
     mutating func unplug(_ adapter: BluetoothAddress) {
         adapters.remove(adapter)
-        scanning.remove(adapter)
     }
 }
 

@@ -88,7 +88,7 @@ private func view(
     @Test func anAdapterThatComesBackUnderAnotherNameGoesOn() {
         var schedule = given()
         // The view names adapters by address: their number is nowhere in it.
-        #expect(schedule.handle(.seen(view([])), at: time(100)) == [])
+        #expect(schedule.handle(.seen(view([])), at: time(100)) == [.stopScan(a)])
         #expect(!schedule.isScanning)
         #expect(schedule.handle(.seen(view([a])), at: time(5_000)) == [.startScan(a)])
     }
