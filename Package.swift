@@ -214,7 +214,8 @@ let unitTests: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "GatewayBus", "GatewayConfiguration", "Store", "GatewayModel", "BandProfile",
+            "Gateway", "GatewayBus", "GatewayConfiguration", "RadioSchedule", "BlueZModel", "Store",
+            "GatewayModel", "BandProfile",
             "IngestAPI",
             "Locking", "Systemd", "Uplink", "UploadDecisions",
         ]),

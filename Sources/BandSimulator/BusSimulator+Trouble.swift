@@ -29,7 +29,7 @@ struct AdapterTrouble {
 
 extension BusSimulator {
     /// The adapter is pulled out: its object, its devices and its links go.
-    func unplug() {
+    public func unplug() {
         guard isPlugged else { return }
         isPlugged = false
         for device in devices {
@@ -42,7 +42,7 @@ extension BusSimulator {
     }
 
     /// It is plugged in again, under a number that the kernel gives it.
-    func plug(as number: Int) {
+    public func plug(as number: Int) {
         guard !isPlugged else { return }
         isPlugged = true
         isPowered = !trouble.isBlocked
@@ -58,13 +58,13 @@ extension BusSimulator {
     }
 
     /// rfkill's switch. What it blocks can't be switched on over BlueZ.
-    func setBlocked(_ isBlocked: Bool) {
+    public func setBlocked(_ isBlocked: Bool) {
         trouble.isBlocked = isBlocked
         guard isBlocked, isPowered else { return }
         powerOff()
     }
 
-    func setWedged(_ isWedged: Bool) {
+    public func setWedged(_ isWedged: Bool) {
         trouble.isWedged = isWedged
         tree.setMute(isWedged)
     }
@@ -85,7 +85,7 @@ extension BusSimulator {
     }
 
     /// bluetoothd is stopped and started again by systemd: all that clients had of it is lost.
-    func restart() async {
+    public func restart() async {
         trouble.restarts += 1
         setWedged(false)
         for device in devices {

@@ -61,14 +61,15 @@ extension BlueZClient {
 
     /// Drops our links, lets go of the bus, ends the events.
     public func stop() async {
-        await stopDiscovery()
+        // All at once: one that hangs must not add its deadline to the others'.
         await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.stopDiscovery() }
+            group.addTask { await self.unregisterAgent() }
             for state in links.values {
                 let link = state.link
                 group.addTask { await link.disconnect() }
             }
         }
-        await unregisterAgent()
         await connection?.flush()
         await stopConnection()
         drain?.stop()

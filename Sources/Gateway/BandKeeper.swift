@@ -41,6 +41,8 @@ actor BandKeeper {
                 couldNot: { [weak self] failure in await self?.couldNot(failure) }))
         // Stopped meanwhile: it had nothing to drop yet.
         if isStopping { await parts.radio.drop(band.address) }
+        // Or asked for before anybody could hear it.
+        if !requests.isEmpty { await parts.radio.ask(for: band.address) }
     }
 
     /// Ends the session, disconnects the band, and returns when nothing of it runs any more.

@@ -66,8 +66,6 @@ actor Radio {
         gate.signal()
         await loop?.value
         report()
-        for task in discoveries.values { await task.value }
-        await blueZ.stopDiscovery()
         for task in turns.values { await task.value }
     }
 
@@ -149,7 +147,9 @@ actor Radio {
                     band: $0.band, adapter: $0.adapter, rssi: $0.rssi, at: now + -$0.ago.milliseconds)
             })
         handle(.seen(view))
-        for adapter in view.adapters where adapter.isPowered && !adapter.isDiscovering {
+        for adapter in view.adapters where adapter.isPowered {
+            // Seen once, it runs: BlueZ pauses it now and then.
+            if adapter.isDiscovering { scanningSince[adapter.address] = nil }
             guard let since = scanningSince[adapter.address], since + Self.unseenScan <= now else { continue }
             scanningSince[adapter.address] = nil
             scanFailed(

@@ -136,6 +136,7 @@ actor RunningGateway {
     private func connectBlueZ() async -> Bool {
         do {
             try await blueZ.start()
+            bluetoothError = nil
         } catch {
             bluetoothError = error.problem
             settings.log.error("Bluetooth can't be reached", [("error", .error(error))])
@@ -158,9 +159,8 @@ actor RunningGateway {
         if await !blueZ.isServiceRunning {
             failure = BlueZFailure(kind: .serviceGone, during: .start)
         } else if !adapters.contains(where: \.powered) {
-            failure = BlueZFailure(
-                kind: Rfkill.blocksBluetooth() ? .blocked : .notReady, during: .start,
-                text: adapters.isEmpty ? "no adapter that may be used is there" : "the adapter is switched off")
+            let isBlocked = !adapters.isEmpty && Rfkill.blocksBluetooth()
+            failure = BlueZFailure(kind: isBlocked ? .blocked : .notReady, during: .start)
         } else {
             failure = nil
         }
@@ -176,6 +176,7 @@ actor RunningGateway {
                 parts.radio.wake()
                 await takeIn(device)
             case .adaptersChanged, .bluetoothdGone, .bluetoothdBack:
+                if event == .bluetoothdBack { bluetoothError = nil }
                 parts.radio.wake()
                 await lookAtBluetooth()
             case .linkLost, .deviceGone:

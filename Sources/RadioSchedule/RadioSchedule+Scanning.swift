@@ -51,17 +51,20 @@ extension RadioSchedule {
         if var scan {
             // Connections wait for an exclusive one: it is not made longer.
             guard !scan.isExclusive else { return }
-            let more = wanted.subtracting(scan.bands)
-            scan.bands.formUnion(more)
-            for band in more { scan.until = max(scan.until, now + window(of: band)) }
+            let others = wanted.subtracting(scan.bands)
+            scan.bands.formUnion(others)
+            for band in others { scan.until = max(scan.until, now + window(of: band)) }
+            // An adapter that has come, or has ended its attempt, joins in.
+            let more = freeForScan(at: now).filter { !scan.adapters.contains($0) }
+            scan.adapters.formUnion(more)
             self.scan = scan
+            if !more.isEmpty { ledger.scanning(scan.adapters.count, now) }
+            actions += more.map(RadioAction.startScan)
             return
         }
         let listens = isListened(at: now)
         guard !wanted.isEmpty || listens else { return }
-        let free = adapters.filter { address, adapter in
-            adapter.mayScan(at: now) && (listens || (adapter.attempt == nil && hasFreeSlot(address, at: now)))
-        }.keys.sorted()
+        let free = freeForScan(at: now)
         guard !free.isEmpty else { return }
         let isExclusive = isLookOverdue(at: now)
         // Whoever is due and absent may be heard as well.
@@ -72,6 +75,13 @@ extension RadioSchedule {
         ledger.scans += 1
         ledger.scanning(free.count, now)
         actions += free.map(RadioAction.startScan)
+    }
+
+    private func freeForScan(at now: MonotonicTime) -> [BluetoothAddress] {
+        let listens = isListened(at: now)
+        return adapters.filter { address, adapter in
+            adapter.mayScan(at: now) && (listens || (adapter.attempt == nil && hasFreeSlot(address, at: now)))
+        }.keys.sorted()
     }
 
     /// Due, idle, and nobody knows where it is.
