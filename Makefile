@@ -87,7 +87,7 @@ convergence:
 
 many-bands: build
 	@scripts/install-packages.sh test
-	BANDFERRY_BIN=$(CURDIR)/$(RELEASEDIR) BANDFERRY_MANY_RECORDS=$${RECORDS:-86400} Tests/gateway/run.py test_many_bands
+	BANDFERRY_BIN=$(CURDIR)/$(RELEASEDIR) BANDFERRY_MANY_RECORDS=$${RECORDS:-86400} Tests/radio/run.py test_many_bands
 
 chaos: build
 	@scripts/install-packages.sh test

@@ -13,7 +13,8 @@ extension BusSimulator {
                 Self.adapterInterface: [
                     "Address": .string(options.adapterAddress), "AddressType": .string("public"),
                     "Name": .string("bandsim"), "Alias": .string("bandsim"), "Class": .uint32(0),
-                    "Powered": .bool(isPowered), "Discoverable": .bool(false), "DiscoverableTimeout": .uint32(180),
+                    "Powered": .bool(isPowered), "Discoverable": .bool(false),
+                    "DiscoverableTimeout": .uint32(180),
                     "Pairable": .bool(false), "PairableTimeout": .uint32(0), "Discovering": .bool(false),
                     "UUIDs": .strings([GATTLayout.assigned(0x1800), GATTLayout.assigned(0x1801)]),
                     "Modalias": .string("usb:v1D6Bp0246d0542"),

@@ -150,7 +150,8 @@ final class SimulatedSystemd: Sendable {
     private static let interface = InterfaceDescription(
         "org.freedesktop.systemd1.Manager",
         methods: [
-            .init("RestartUnit", takes: [.init("name", "s"), .init("mode", "s")], returns: [.init("job", "o")])
+            .init(
+                "RestartUnit", takes: [.init("name", "s"), .init("mode", "s")], returns: [.init("job", "o")])
         ])
 
     private let bus: BusConnection

@@ -221,7 +221,8 @@ extension BlueZClient {
             ManagementAddress(
                 octets: address.octets,
                 // Two ones at the top of a random address; without a better source they tell.
-                isRandom: objects.device(address, on: [adapter])?.device.isRandom ?? (address.bits >> 46 == 3))
+                isRandom: objects.device(address, on: [adapter])?.device.isRandom ?? (address.bits >> 46 == 3)
+            )
         }
         return await withCheckedContinuation { continuation in
             managementQueue.async {

@@ -78,7 +78,9 @@ public actor BlueZClient {
     public func adapters() -> [AdapterSnapshot] { objects.adapterSnapshots }
 
     /// Those that may be used, powered or not.
-    public func usableAdapters() -> [AdapterSnapshot] { objects.adapterSnapshots.filter { mayUse($0.address) } }
+    public func usableAdapters() -> [AdapterSnapshot] {
+        objects.adapterSnapshots.filter { mayUse($0.address) }
+    }
 
     /// What the radio does, as far as BlueZ shows it, and when these bands were last heard over which adapter.
     public func radio(of bands: Set<BluetoothAddress>) -> RadioSnapshot {

@@ -203,16 +203,21 @@ actor BandKeeper {
         }
         await note(problem: problem)
         return SyncResult(
-            stored: stored, problem: problem, outcome: outcome ?? .failed(moved: stored > 0), moved: stored > 0)
+            stored: stored, problem: problem, outcome: outcome ?? .failed(moved: stored > 0),
+            moved: stored > 0)
     }
 
     // MARK: what status shows
 
     private func noteContact(_ link: BandLink) async {
+        // Together: where nothing answers they cost one deadline, not three.
+        async let mtu = link.mtu()
+        async let battery = link.battery()
+        async let firmware = link.firmware()
+        async let name = parts.blueZ.device(band.address)?.name
         let contact = ContactNote(
-            time: parts.clock.wall(), mtu: await link.mtu(), battery: await link.battery(),
-            firmware: await link.firmware(),
-            name: await parts.blueZ.device(band.address)?.name)
+            time: parts.clock.wall(), mtu: await mtu, battery: await battery, firmware: await firmware,
+            name: await name)
         show { $0.mtu = contact.mtu }
         do { try await parts.store.noteContact(band.device, contact) } catch {
             log.log.warning("the contact could not be noted", [("error", .error(error))])

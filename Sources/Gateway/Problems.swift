@@ -61,7 +61,8 @@ extension Problem {
             code: "bluetooth_restart_refused",
             text: "bluetooth.service has to be restarted, and systemd did not do it for this user: "
                 + "\(failure.text.isEmpty ? failure.name : failure.text).",
-            remedy: "Run `systemctl restart bluetooth`; docs/bluez-setup.md has the polkit rule that permits it.")
+            remedy:
+                "Run `systemctl restart bluetooth`; docs/bluez-setup.md has the polkit rule that permits it.")
     }
 
     // MARK: org.bandferry

@@ -22,11 +22,13 @@ extension Radio {
         await take(remedy, for: .serviceSilent, on: nil)
     }
 
-    func judge(_ failure: BlueZFailure?, of band: BluetoothAddress, on adapter: BluetoothAddress) async {
+    func judge(_ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress) async {
+        // Its owner is done with it, and BlueZ shows it still.
         if schedule.unusedLinks(on: adapter).contains(band) {
-            return await noticed(.stuckLink, on: adapter)
+            let answers = await blueZ.answers(about: adapter)
+            return await noticed(answers ? .stuckLink : .noAnswer, on: adapter)
         }
-        guard let failure else { return }
+        guard !end.moved, let failure = end.failure else { return }
         switch failure.kind {
         case .deadline:
             guard await blueZ.answers(about: adapter) else { return await noticed(.noAnswer, on: adapter) }

@@ -154,7 +154,8 @@ actor Radio {
             scanningSince[adapter.address] = nil
             scanFailed(
                 adapter.address,
-                BlueZFailure(kind: .inProgress, during: .discover, text: "discovery is said to run and does not"))
+                BlueZFailure(
+                    kind: .inProgress, during: .discover, text: "discovery is said to run and does not"))
         }
         publish()
     }
@@ -193,7 +194,8 @@ actor Radio {
         guard await blueZ.isServiceRunning else { return BlueZFailure(kind: .serviceGone, during: .connect) }
         return BlueZFailure(
             kind: Rfkill.blocksBluetooth() ? .blocked : .notReady, during: .connect,
-            text: await blueZ.usableAdapters().isEmpty ? "there is no adapter" : "the adapter is switched off")
+            text: await blueZ.usableAdapters().isEmpty ? "there is no adapter" : "the adapter is switched off"
+        )
     }
 
     // MARK: discovery
@@ -224,7 +226,8 @@ actor Radio {
     private func scanFailed(_ adapter: BluetoothAddress, _ failure: BlueZFailure) {
         lastScanFailure = (failure, clock.monotonic())
         log.warning(
-            "discovery failed", [("adapter", .text(adapter.description)), ("error", .text(failure.description))])
+            "discovery failed",
+            [("adapter", .text(adapter.description)), ("error", .text(failure.description))])
         handle(.scanFailed(adapter))
         enqueue(adapter) { radio in
             await radio.stopScan(on: adapter)
@@ -250,7 +253,7 @@ actor Radio {
         if end.isAskedAgain { handle(.asked(band)) }
         publish()
         gate.signal()
-        if !end.moved { await judge(end.failure, of: band, on: adapter) }
+        await judge(end, of: band, on: adapter)
     }
 
     private func linked(_ band: BluetoothAddress) {
@@ -305,7 +308,9 @@ actor Radio {
     }
 
     private func stuckProblem() -> Problem? {
-        guard let (adapter, _) = ladders.filter(\.value.isLost).min(by: { $0.key < $1.key }) else { return nil }
+        guard let (adapter, _) = ladders.filter(\.value.isLost).min(by: { $0.key < $1.key }) else {
+            return nil
+        }
         return .bluetoothStuck(adapter, mayRestart: mayRestartService)
     }
 }

@@ -45,6 +45,8 @@ struct BandTurn: Equatable, Sendable {
     var missed = 0
     var absentSince: MonotonicTime?
     var nextLook: MonotonicTime
+    /// How long it has been listened for already, ms, in looks that a connection cut short.
+    var listened: Int64 = 0
     /// It wants to be looked for and was not yet.
     var lookOwedSince: MonotonicTime?
 
@@ -59,9 +61,12 @@ struct BandTurn: Equatable, Sendable {
     func isDue(at now: MonotonicTime) -> Bool { isAsked || (dueAt <= now && notBefore <= now) }
 
     mutating func heard(_ sighting: RadioView.Sighting) {
-        guard sighting.at > (sightings[sighting.adapter]?.at ?? MonotonicTime(milliseconds: .min)) else { return }
+        guard sighting.at > (sightings[sighting.adapter]?.at ?? MonotonicTime(milliseconds: .min)) else {
+            return
+        }
         sightings[sighting.adapter] = Sighting(rssi: sighting.rssi, at: sighting.at)
         lookOwedSince = nil
+        listened = 0
         guard missed > 0 else { return }
         // It has come home: its pause was for a band that could not be reached.
         missed = 0
@@ -74,6 +79,7 @@ struct BandTurn: Equatable, Sendable {
         let since = absentSince ?? now
         absentSince = since
         lookOwedSince = nil
+        listened = 0
         isAsked = false
         let isLong = now.milliseconds - since.milliseconds >= settings.longAbsence
         nextLook = now + (isLong ? settings.longLookEvery : settings.lookEvery)

@@ -13,6 +13,7 @@ extension RadioSchedule {
             // Not both on one adapter, unless somebody listens.
             if var scan, scan.adapters.contains(adapter), !isListened(at: now) {
                 scan.adapters.remove(adapter)
+                if scan.adapters.isEmpty { credit(scan, now) }
                 self.scan = scan.adapters.isEmpty ? nil : scan
                 ledger.scanning(self.scan?.adapters.count ?? 0, now)
                 actions.append(.stopScan(adapter))
@@ -22,6 +23,14 @@ extension RadioSchedule {
             adapters[adapter]?.attempt = band
             ledger.began(now)
             actions.append(.connect(band, on: adapter))
+        }
+    }
+
+    /// A look that is cut short goes on later, it does not begin anew: or one band that is away would have a busy radio
+    /// listen all the time.
+    private mutating func credit(_ scan: ScanTurn, _ now: MonotonicTime) {
+        for band in scan.bands where bands[band]?.wasHeard(since: scan.since) == false {
+            bands[band]?.listened += now.milliseconds - scan.since.milliseconds
         }
     }
 
@@ -42,7 +51,9 @@ extension RadioSchedule {
             return held
         }
         let candidates = turn.sightings.filter { address, sighting in
-            guard let adapter = adapters[address], adapter.isUsable, adapter.attempt == nil else { return false }
+            guard let adapter = adapters[address], adapter.isUsable, adapter.attempt == nil else {
+                return false
+            }
             return sighting.at + settings.freshness >= now && hasFreeSlot(address, at: now)
                 && !isScanKept(on: address, at: now)
         }

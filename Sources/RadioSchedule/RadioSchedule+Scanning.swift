@@ -109,8 +109,8 @@ extension RadioSchedule {
 
     private func window(of band: BluetoothAddress) -> Int64 {
         guard let turn = bands[band] else { return 0 }
-        if turn.isAsked { return settings.askedLook }
-        return turn.missed == 0 ? settings.firstLook : settings.look
+        let whole = turn.isAsked ? settings.askedLook : turn.missed == 0 ? settings.firstLook : settings.look
+        return max(settings.gathering, whole - turn.listened)
     }
 
     private func isConnected(_ band: BluetoothAddress) -> Bool {

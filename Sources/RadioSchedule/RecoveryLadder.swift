@@ -70,12 +70,12 @@ public struct RecoveryLadder: Equatable, Sendable {
     ) -> Remedy? {
         strikes = min(strikes + symptom.weight, 1_000_000)
         let reached = Remedy.allCases.filter { remedy in
-            strikes >= remedy.threshold && remedy >= symptom.first && remedy <= symptom.last
+            strikes >= remedy.threshold && symptom.isHelped(by: remedy)
                 && (remedy != .restartService || mayRestart)
                 // Nobody is there to switch it off and on; where only that is left it is tried all the same.
                 && (remedy != .powerCycle || symptom != .noAnswer || !mayRestart)
                 // Others' links are not ours to end, unless bluetoothd answers nobody.
-                && (remedy < .powerCycle || !othersUseIt || symptom == .noAnswer)
+                && (remedy < .powerCycle || !othersUseIt || symptom == .noAnswer || symptom == .serviceSilent)
                 && (notBefore[remedy].map { $0 <= now } ?? true)
         }
         guard let remedy = reached.max() else { return nil }
@@ -118,16 +118,13 @@ extension RadioSymptom {
         }
     }
 
-    /// Milder ones are no remedy for it.
-    var first: Remedy {
-        switch self {
-        case .noAnswer, .stuckLink, .connectFailed: .dropLink
-        case .discoveryStuck: .stopDiscovery
-        case .adapterFault, .silence: .powerCycle
-        case .serviceSilent: .restartService
+    func isHelped(by remedy: Remedy) -> Bool {
+        switch remedy {
+        case .dropLink: self == .stuckLink || self == .connectFailed || self == .noAnswer
+        case .stopDiscovery: self == .discoveryStuck || self == .noAnswer
+        case .powerCycle: self != .serviceSilent
+        // An empty house is silent too: that restarts nothing.
+        case .restartService: self != .silence
         }
     }
-
-    /// An empty house is silent too: that restarts nothing.
-    var last: Remedy { self == .silence ? .powerCycle : .restartService }
 }

@@ -25,7 +25,8 @@ struct PauseTable {
             "SELECT failures, pause, failed_at FROM band_pauses WHERE band = ?", .integer(band)
         ) {
             StoredPause(
-                failures: $0.int(0), milliseconds: $0.int64(1), failedAt: Timestamp(milliseconds: $0.int64(2)))
+                failures: $0.int(0), milliseconds: $0.int64(1), failedAt: Timestamp(milliseconds: $0.int64(2))
+            )
         }
     }
 

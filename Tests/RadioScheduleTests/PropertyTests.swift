@@ -14,13 +14,16 @@ private let seeds: [UInt64] = {
     /// 20 bands with a day of history each, 5 slots, links that break and attempts that fail.
     @Test(arguments: seeds) func twentyBandsOnFiveSlotsAreAllServedAndNoneStarves(_ seed: UInt64) throws {
         var world = RadioWorld(
-            bands: RadioWorld.alike(20, records: 14_400, drops: 0.01, fails: 0.15), adapters: [adapterAddress(0)],
+            bands: RadioWorld.alike(20, records: 14_400, drops: 0.01, fails: 0.15),
+            adapters: [adapterAddress(0)],
             slots: 5, seed: seed)
         world.run(for: 4 * 3_600_000) { $0.bands.values.allSatisfy { $0.caughtUpAt != nil } }
         let times = world.bands.values.compactMap(\.caughtUpAt).sorted()
         try #require(times.count == 20, "seed \(seed): only \(times.count) were caught up")
         let median = (times[9] + times[10]) / 2
-        #expect(times[19] <= 3 * median, "seed \(seed): the slowest took \(times[19]) ms, the median \(median) ms")
+        #expect(
+            times[19] <= 3 * median, "seed \(seed): the slowest took \(times[19]) ms, the median \(median) ms"
+        )
         #expect(world.violations.isEmpty, "seed \(seed): \(world.violations.prefix(3))")
         let counters = world.schedule.counters(at: world.time)
         // Discovery is a small part of it.
@@ -78,7 +81,8 @@ private let seeds: [UInt64] = {
         var bands = RadioWorld.alike(9, records: 40_000)
         bands[bandAddress(0)]?.isPresent = false
         bands[bandAddress(0)]?.records = 100
-        var world = RadioWorld(bands: bands, adapters: [adapterAddress(0)], slots: 8, syncInterval: 1_000, seed: seed)
+        var world = RadioWorld(
+            bands: bands, adapters: [adapterAddress(0)], slots: 8, syncInterval: 1_000, seed: seed)
         for index in 1..<9 { world.bands[bandAddress(index)]?.drops = 0.2 }
         world.run(for: 600_000)
         world.bands[bandAddress(0)]?.isPresent = true

@@ -24,7 +24,8 @@ struct RadioWorld {
 
         var adapter: BluetoothAddress {
             switch self {
-            case .connecting(let adapter, _, _), .linked(let adapter), .disconnecting(let adapter, _, _): adapter
+            case .connecting(let adapter, _, _), .linked(let adapter), .disconnecting(let adapter, _, _):
+                adapter
             }
         }
     }
@@ -49,7 +50,8 @@ struct RadioWorld {
     private var sightings: [RadioView.Sighting] = []
 
     init(
-        bands: [BluetoothAddress: Band], adapters: [BluetoothAddress], slots: Int, syncInterval: Int64 = 900_000,
+        bands: [BluetoothAddress: Band], adapters: [BluetoothAddress], slots: Int,
+        syncInterval: Int64 = 900_000,
         seed: UInt64
     ) {
         self.bands = bands
@@ -156,7 +158,8 @@ struct RadioWorld {
             if scanning.remove(adapter) == nil { violations.append("\(now): no scan to stop on \(adapter)") }
         case .connect(let band, let adapter):
             if work[band] != nil { violations.append("\(now): \(band) is busy") }
-            if work.values.contains(where: { if case .connecting(adapter, _, _) = $0 { true } else { false } }) {
+            if work.values.contains(where: { if case .connecting(adapter, _, _) = $0 { true } else { false } }
+            ) {
                 violations.append("\(now): two attempts on \(adapter)")
             }
             let held = work.values.filter { $0.adapter == adapter }.count + (foreign[adapter]?.count ?? 0)
@@ -180,17 +183,24 @@ struct RadioWorld {
     }
 }
 
-func bandAddress(_ index: Int) -> BluetoothAddress { BluetoothAddress(bits: 0xF0F1_F2F3_F400 + UInt64(index)) }
-func adapterAddress(_ index: Int) -> BluetoothAddress { BluetoothAddress(bits: 0x00AA_0100_0000 + UInt64(index)) }
+func bandAddress(_ index: Int) -> BluetoothAddress {
+    BluetoothAddress(bits: 0xF0F1_F2F3_F400 + UInt64(index))
+}
+func adapterAddress(_ index: Int) -> BluetoothAddress {
+    BluetoothAddress(bits: 0x00AA_0100_0000 + UInt64(index))
+}
 
 extension RadioWorld {
-    static func alike(_ count: Int, records: Int, drops: Double = 0, fails: Double = 0) -> [BluetoothAddress: Band] {
+    static func alike(_ count: Int, records: Int, drops: Double = 0, fails: Double = 0) -> [BluetoothAddress:
+        Band]
+    {
         Dictionary(
             uniqueKeysWithValues: (0..<count).map { index in
                 (
                     bandAddress(index),
                     Band(
-                        records: records, rssi: [adapterAddress(0): -50 - index], failsToConnect: fails, drops: drops)
+                        records: records, rssi: [adapterAddress(0): -50 - index], failsToConnect: fails,
+                        drops: drops)
                 )
             })
     }

@@ -10,7 +10,8 @@ private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(millisecond
     ) -> (RecoveryLadder, [Remedy?]) {
         var ladder = RecoveryLadder()
         let remedies = symptoms.enumerated().map { index, symptom in
-            ladder.noticed(symptom, at: time(Int64(index) * every), mayRestart: mayRestart, othersUseIt: others)
+            ladder.noticed(
+                symptom, at: time(Int64(index) * every), mayRestart: mayRestart, othersUseIt: others)
         }
         return (ladder, remedies)
     }
@@ -75,5 +76,23 @@ private func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(millisecond
         #expect(!remedies.contains(.restartService))
         #expect(remedies.first == .powerCycle)
         #expect((ladder.taken[.powerCycle] ?? 0) < 45)
+    }
+}
+
+@Suite struct SymptomTests {
+    @Test func aLinkThatStaysIsDroppedFirst() {
+        var ladder = RecoveryLadder()
+        let first = ladder.noticed(.stuckLink, at: time(0), mayRestart: true, othersUseIt: false)
+        let second = ladder.noticed(.stuckLink, at: time(1), mayRestart: true, othersUseIt: false)
+        #expect(first == .dropLink && second == .powerCycle)
+    }
+
+    @Test func aBluetoothdThatListsNothingIsRestartedOrNamed() {
+        var ladder = RecoveryLadder()
+        let asked = (0..<3).map {
+            ladder.noticed(.serviceSilent, at: time($0), mayRestart: true, othersUseIt: true)
+        }
+        // Links of others are nothing that it would still serve.
+        #expect(asked == [nil, .restartService, nil])
     }
 }

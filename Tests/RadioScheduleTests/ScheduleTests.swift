@@ -49,7 +49,9 @@ private func view(
         _ = schedule.handle(.linked(bandAddress(0)), at: time(700))
         #expect(!schedule.isScanning)
         #expect(schedule.handle(.timePassed, at: time(60_000)) == [])
-        #expect(schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(61_000)) == [.startScan(a)])
+        #expect(
+            schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(61_000)) == [.startScan(a)]
+        )
     }
 
     @Test func linksOfOtherProgramsTakeSlots() {
@@ -65,7 +67,9 @@ private func view(
         var schedule = given(bands: 4, adapters: [a, b], links: 1)
         let heard = (0..<4).map { ($0, $0 % 2 == 0 ? a : b, -60) }
         let actions = schedule.handle(.seen(view([a, b], heard: heard, at: 1_000)), at: time(1_000))
-        #expect(actions.contains(.connect(bandAddress(0), on: a)) && actions.contains(.connect(bandAddress(1), on: b)))
+        #expect(
+            actions.contains(.connect(bandAddress(0), on: a))
+                && actions.contains(.connect(bandAddress(1), on: b)))
         #expect(schedule.handle(.linked(bandAddress(0)), at: time(1_100)) == [])
         #expect(schedule.handle(.linked(bandAddress(1)), at: time(1_100)) == [])
         let next = schedule.handle(.ended(bandAddress(1), .caughtUp, jitter: 0), at: time(9_000))
@@ -127,13 +131,15 @@ private func view(
         _ = schedule.handle(.linked(bandAddress(0)), at: time(200))
         // Its advertisement is older than BlueZ keeps a stranger: it is looked for again first.
         #expect(
-            schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(30_000)) == [.startScan(a)])
+            schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(30_000)) == [.startScan(a)]
+        )
     }
 
     @Test func aFailureHasToBeHeardAgainAndWaits() {
         var schedule = given()
         _ = schedule.handle(.seen(view(heard: [(0, a, -60)], at: 100)), at: time(100))
-        #expect(schedule.handle(.ended(bandAddress(0), .failed(moved: false), jitter: 0), at: time(1_000)) == [])
+        #expect(
+            schedule.handle(.ended(bandAddress(0), .failed(moved: false), jitter: 0), at: time(1_000)) == [])
         #expect(schedule.handle(.timePassed, at: time(1_999)) == [])
         #expect(schedule.handle(.timePassed, at: time(2_000)) == [.startScan(a)])
         #expect(schedule.pause(of: bandAddress(0)) == BandPause(failures: 1, pause: 1_000))
@@ -154,6 +160,25 @@ private func view(
             if next.isEmpty { break }
         }
         #expect(order.prefix(2) == [bandAddress(1), bandAddress(2)])
+    }
+
+    @Test func aLookThatIsCutShortGoesOnLater() {
+        var schedule = given(bands: 2, syncInterval: 6_000)
+        var now: Int64 = 0
+        // Band 0 is there and due every 6 s; band 1 is away.
+        var isHeard = false
+        while now < 60_000 {
+            now += 500
+            let actions = schedule.handle(
+                .seen(view(heard: isHeard ? [(0, a, -60)] : [], at: now)), at: time(now))
+            isHeard = schedule.isScanning
+            guard actions.contains(.connect(bandAddress(0), on: a)) else { continue }
+            _ = schedule.handle(.linked(bandAddress(0)), at: time(now + 100))
+            _ = schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(now + 300))
+        }
+        // 10 s for the first look, then 4 of every 10 and a little more.
+        let counters = schedule.counters(at: time(now))
+        #expect(counters.missedLooks >= 4 && counters.scanMilliseconds < 36_000)
     }
 
     @Test func askingWaitsForNoPause() {
@@ -263,7 +288,8 @@ private func view(
         _ = schedule.handle(.seen(view(heard: [(0, a, -60), (1, a, -60)], at: 1 << 40)), at: time(100))
         _ = schedule.handle(.linked(bandAddress(0)), at: time(200))
         #expect(
-            schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(60_000)) == [.startScan(a)])
+            schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(60_000)) == [.startScan(a)]
+        )
     }
 
     @Test func countersAddUp() {

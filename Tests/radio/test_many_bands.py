@@ -43,7 +43,7 @@ class ManyBands(GatewayCase):
             "bands": BANDS, "slots": SLOTS, "records": RECORDS, "fastest_s": round(took[0], 1),
             "median_s": round(statistics.median(took), 1), "slowest_s": round(took[-1], 1),
             "slowest_to_median": round(took[-1] / statistics.median(took), 2),
-            "scan_s": round(radio["ScanMilliseconds"] / 1000, 1), "connects": radio["Connects"],
+            "scan_ms": radio["ScanMilliseconds"], "connects": radio["Connects"],
             "most_links": radio["MostLinks"], "slot_overflows": radio["SlotOverflows"],
             "reconnects": int(own["reconnects"]), "failed_attempts": int(own["failed_attempts"])}
         print(json.dumps(report), flush=True)
