@@ -66,6 +66,7 @@ let decisions: [Target] = [
     library("BandProfile"),
     library("GatewayModel", ["BandProfile"]),
     library("HistorySync", ["BandProfile", "GatewayModel"]),
+    library("RadioSchedule", ["BandProfile", "HistorySync"]),
     library("Timekeeping", ["GatewayModel"]),
     library("BandModel", ["BandProfile"]),
     library("BlueZModel", ["BandProfile"]),
@@ -122,7 +123,7 @@ let adapters: [Target] = [
             "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
             "UploadDecisions",
             "GatewayBus", "NetworkWatch", "Systemd",
-            "HistorySync", "ZoneDatabase", "IngestAPI",
+            "HistorySync", "RadioSchedule", "ZoneDatabase", "IngestAPI",
             "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
 ]
@@ -167,6 +168,7 @@ let unitTests: [Target] = [
         swiftSettings: settings),
     tests("BandProfileTests", ["BandProfile"]),
     tests("HistorySyncTests", ["HistorySync", "BandModel", "BandProfile", "GatewayModel"]),
+    tests("RadioScheduleTests", ["RadioSchedule", "BandProfile", "HistorySync"]),
     tests("TimekeepingTests", ["Timekeeping", "GatewayModel"]),
     tests("BandModelTests", ["BandModel", "BandProfile"]),
     tests("BlueZModelTests", ["BlueZModel"]),
@@ -218,7 +220,8 @@ let unitTests: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "GatewayBus", "GatewayConfiguration", "Store", "GatewayModel", "BandProfile",
+            "Gateway", "GatewayBus", "GatewayConfiguration", "RadioSchedule", "BlueZModel", "Store",
+            "GatewayModel", "BandProfile",
             "IngestAPI",
             "Locking", "Systemd", "Uplink", "UploadDecisions",
         ]),

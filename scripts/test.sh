@@ -28,6 +28,7 @@ scripts/part.sh install 1 scripts/test-install.sh
 scripts/part.sh clients 3 Tests/clients/run.py
 scripts/part.sh server 6 Tests/server/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
+scripts/part.sh radio 5 Tests/radio/run.py
 scripts/part.sh dashboard 6 Tests/dashboard/run.py
 scripts/part.sh field 5 Tests/field/run.py
 scripts/part.sh faults 7 Tests/faults/run.py

@@ -64,3 +64,16 @@ extension BusSimulator {
         device(address)?.keeper.band.setFaults(faults)
     }
 }
+
+// What tests in the same process do to the adapter.
+
+extension BusSimulator {
+    /// Its discovery is lost in the controller, and bluetoothd believes in it.
+    public func stickDiscovery() {
+        trouble.discoveryIsStuck = true
+        setAdapter(["Discovering": .bool(false)])
+    }
+
+    public var powerCycles: Int { Int(trouble.powerCycles) }
+    public var restarts: Int { Int(trouble.restarts) }
+}

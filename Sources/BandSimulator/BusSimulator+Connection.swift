@@ -58,6 +58,7 @@ extension BusSimulator {
 
     func startConnecting(_ device: SimulatedDevice) {
         makePermanent(device)
+        trouble.connects += 1
         device.link = .connecting
         device.linkNumber += 1
         let link = device.linkNumber
@@ -104,6 +105,7 @@ extension BusSimulator {
         device.linkNumber += 1
         let link = device.linkNumber
         takeLink(device)
+        overflow(besides: device)
         if device.stored.isPaired, device.stored.lostKeys == true { return refuseKeys(device) }
         // When bluetoothd sees the ATT channel before the kernel's event of the connection, it sets the property and
         // never signals it ("Device ... is already connected" in its log).

@@ -36,6 +36,12 @@ public struct BusSimulatorOptions: Sendable {
     public var attLatency = Duration.milliseconds(5)
     /// Send buffer of an acquired socket, as the kernel counts it: net.core.wmem_default.
     public var socketBuffer = 212_992
+    /// Links that the adapter holds: one more, and it drops another without a word. Nil = any number.
+    public var slots: Int?
+    /// What goes wrong with calls to the adapter: `neveranswer:METHOD@N`, `failcall:METHOD@N`.
+    public var adapterFaults = FaultScript.none
+    /// There is a systemd on the bus that restarts bluetooth.service.
+    public var systemd = false
     public var adapterAddress = "00:AA:01:00:00:23"
 
     public init(address: BusAddress, bands: [BandSetup]) {

@@ -25,6 +25,15 @@ final class SimulatorControl: Sendable {
             .init("WriteTruth"),
         ])
 
+    private static let adapterInterface = InterfaceDescription(
+        "org.bandferry.SimulatedAdapter1",
+        methods: [
+            .init("Unplug"), .init("Plug", takes: [.init("number", "u")]),
+            .init("Block", takes: [.init("blocked", "b")]), .init("Wedge", takes: [.init("wedged", "b")]),
+            .init("StickDiscovery", takes: [.init("stuck", "b")]), .init("Restart"),
+            .init("Status", returns: [.init("status", "a{sv}")]),
+        ])
+
     private let bus: BusConnection
 
     private init(bus: BusConnection) { self.bus = bus }
@@ -46,6 +55,16 @@ final class SimulatorControl: Sendable {
                 }
             }
             _ = band
+        }
+        tree.export(root + "/adapter", [adapterInterface])
+        for method in adapterInterface.methods {
+            tree.onCall(adapterInterface.name, method.name) { [weak simulator, weak bus] call in
+                Task {
+                    guard let simulator, let bus else { return }
+                    bus.reply(to: call.token, with: await simulator.controlAdapter(call))
+                }
+                return .later
+            }
         }
         await bus.serve(tree)
         // Two simulators on one bus are two test beds: the second one is not controlled.

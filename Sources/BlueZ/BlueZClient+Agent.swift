@@ -69,8 +69,8 @@ extension BlueZClient {
     public func pairingDemand(of address: BluetoothAddress) -> PairingDemand { demands[address] ?? .nothing }
 
     /// Why the last link to a band dropped; nil where BlueZ did not say so, as before 5.83.
-    public func dropReason(of address: BluetoothAddress) -> String? {
-        objects.device(address, on: adapterInUse).flatMap { dropReasons[$0.path] }
+    public func dropReason(of address: BluetoothAddress, on adapter: BluetoothAddress? = nil) -> String? {
+        find(address, on: adapter).flatMap { dropReasons[$0.path] }
     }
 
     /// BlueZ takes what an agent can do from its registration.

@@ -81,6 +81,7 @@ extension BlueZClient {
         }
         guard snapshot.isBand || watched.contains(snapshot.address) else { return }
         let now = clock.now
+        if heard { heardAt[path] = now }
         if heard, let last = lastSeen[path], now - last < timings.seenInterval { return }
         if heard { lastSeen[path] = now }
         eventSink.yield(.deviceSeen(snapshot))
@@ -89,6 +90,7 @@ extension BlueZClient {
     private func deviceWentAway(_ path: String, _ address: BluetoothAddress) {
         lastSeen[path] = nil
         dropReasons[path] = nil
+        heardAt[path] = nil
         // BlueZ never answers what was asked of it.
         connection?.assumeIsolated {
             $0.failCalls(

@@ -163,10 +163,10 @@ struct BlueZObjects: Equatable, Sendable {
         adapters.first { $0.value.address == address }?.key
     }
 
-    /// The device on an adapter; without one, where it is connected, else where it is heard best.
-    func device(_ address: BluetoothAddress, on adapter: UInt16?) -> (path: String, device: Device)? {
+    /// The device on one of these adapters: where it is connected, else where it is heard best.
+    func device(_ address: BluetoothAddress, on adapters: Set<UInt16>) -> (path: String, device: Device)? {
         let candidates = devices.filter {
-            $0.value.address == address && (adapter == nil || $0.value.path.adapter == adapter)
+            $0.value.address == address && adapters.contains($0.value.path.adapter)
         }
         let best = candidates.max { left, right in
             let (a, b) = (left.value, right.value)

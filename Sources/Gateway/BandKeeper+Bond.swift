@@ -1,47 +1,63 @@
+import BandProfile
 import BlueZ
 import BlueZModel
 import GatewayModel
 import HistorySync
+import RadioSchedule
 import Store
 
 /// A band whose bond gives trouble is tried a few times and then left alone, until a person acts or a long time passed.
 extension BandKeeper {
-    /// Nil = it may be tried now. `isAsked`: a person wants it tried.
-    func rest(isAsked: Bool) async -> SyncResult? {
-        guard !isAsked, let watch = try? await parts.store.bondWatch(of: band.device),
-            let trouble = watch.trouble, let left = watch.rest(at: parts.clock.wall()),
+    struct BondRest {
+        var trouble: BondTrouble
+        var left: Duration
+    }
+
+    /// Nil = it may be tried now.
+    func rest() async -> BondRest? {
+        guard let watch = try? await parts.store.bondWatch(of: band.device), let trouble = watch.trouble,
+            let left = watch.rest(at: parts.clock.wall()),
             // Somebody removed the bond, or made one.
             await isBonded == trouble.isOfABond
         else { return nil }
-        return SyncResult(
-            stored: 0, problem: .bond(trouble, of: band.address), pause: min(left, parts.syncInterval))
+        return BondRest(trouble: trouble, left: left)
     }
 
     var isBonded: Bool {
-        get async { await parts.blueZ.device(band.address)?.paired ?? false }
+        get async { await parts.blueZ.isPaired(band.address) }
+    }
+
+    func leaveAlone(for rest: BondRest) -> SyncResult {
+        rests = rest.trouble
+        return SyncResult(
+            stored: 0, problem: .bond(rest.trouble, of: band.address), outcome: .rest(rest.left.milliseconds))
     }
 
     /// Judges why there was no session; nil = not for a reason that lies in the bond, or not certainly so yet.
-    func bondFailed(_ failure: BlueZFailure?, wasBonded: Bool) async -> SyncResult? {
+    func bondFailed(
+        _ failure: BlueZFailure?, wasBonded: Bool, on adapter: BluetoothAddress
+    ) async -> SyncResult? {
         guard let failure, failure != .notHeard, failure != .stopped else { return nil }
         let evidence = BondEvidence(
             kind: failure.kind, operation: failure.operation, wasBonded: wasBonded,
             demand: await parts.blueZ.pairingDemand(of: band.address),
-            reason: await parts.blueZ.dropReason(of: band.address))
+            reason: await parts.blueZ.dropReason(of: band.address, on: adapter))
         guard let trouble = BondJudge.judge(evidence) else { return nil }
         do {
             var watch = try await parts.store.bondWatch(of: band.device)
             watch.failed(trouble, at: parts.clock.wall())
             try await parts.store.setBondWatch(watch, of: band.device)
             guard watch.isNamed, let trouble = watch.trouble else { return nil }
-            var result = await failed(.bond(trouble, of: band.address), stored: 0)
-            if let left = watch.rest(at: parts.clock.wall()) {
-                result.pause = min(left, parts.syncInterval)
-                log.log.warning(
-                    "a band is left alone: its bond needs a person",
-                    [("device", .text(band.device.text)), ("trouble", .text(trouble.rawValue))])
+            let problem = Problem.bond(trouble, of: band.address)
+            guard let left = watch.rest(at: parts.clock.wall()) else {
+                // The few tries are made at the usual pace: no adapter is to blame, and a person may be at it.
+                return await failed(problem, stored: 0)
             }
-            return result
+            log.log.warning(
+                "a band is left alone: its bond needs a person",
+                [("device", .text(band.device.text)), ("trouble", .text(trouble.rawValue))])
+            _ = await failed(problem, stored: 0)
+            return leaveAlone(for: BondRest(trouble: trouble, left: left))
         } catch {
             // Then the failure itself is shown, and its own pause holds.
             return nil
@@ -50,6 +66,7 @@ extension BandKeeper {
 
     /// Info was read: where a bond is needed, it works.
     func bondWorked() async {
+        rests = nil
         guard let watch = try? await parts.store.bondWatch(of: band.device), watch != BondWatch() else {
             return
         }

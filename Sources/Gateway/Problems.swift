@@ -81,6 +81,25 @@ extension Problem {
         return Problem(code: trouble.rawValue, text: text, remedy: remedy)
     }
 
+    // MARK: the radio
+
+    static func bluetoothStuck(_ adapter: BluetoothAddress, mayRestart: Bool) -> Problem {
+        Problem(
+            code: "bluetooth_stuck",
+            text: "Adapter \(adapter) does not do as it is told; switching it off and on has not helped.",
+            remedy: "Plug the adapter out and in, or run `systemctl restart bluetooth`."
+                + (mayRestart ? "" : " With restart_bluetooth = yes the gateway does it by itself."))
+    }
+
+    static func restartRefused(_ failure: BlueZFailure) -> Problem {
+        Problem(
+            code: "bluetooth_restart_refused",
+            text: "bluetooth.service has to be restarted, and systemd did not do it for this user: "
+                + "\(failure.text.isEmpty ? failure.name : failure.text).",
+            remedy:
+                "Run `systemctl restart bluetooth`; docs/bluez-setup.md has the polkit rule that permits it.")
+    }
+
     // MARK: org.bandferry
 
     static let busNameTaken = Problem(

@@ -3,12 +3,16 @@ import BlueZ
 import BlueZModel
 import GatewayBus
 import GatewayModel
+import Locking
+import RadioSchedule
 import Store
 
 /// Pairing with a person's help: of a band that is taken in, or of one whose bond is lost.
 extension RunningGateway {
     /// How long a person may take: BlueZ itself gives up after 60 s a question, and showing a passkey may take two.
     private static let patience = Duration.seconds(150)
+    /// A pairing in all, the wait for a busy radio included.
+    private static let longest = Duration.seconds(290)
 
     /// Makes the bond that the band asks for, if it asks for one; it need not be adopted. `anew`: an old bond is removed first.
     ///
@@ -18,19 +22,11 @@ extension RunningGateway {
     ) async throws -> PairingProgress {
         await waitForBlueZ()
         do {
-            if anew, await blueZ.device(address)?.paired == true { try await blueZ.remove(address) }
-            let wasBonded = await blueZ.device(address)?.paired ?? false
+            if anew, await blueZ.isPaired(address) { try await blueZ.remove(address) }
             person.told(.searching)
-            try await parts.scanner.find(address, atMost: .seconds(20)) { person.isGone || Task.isCancelled }
-            try await blueZ.beginPairing(with: address, asking: person)
-            let outcome: Result<PairingProgress, any Error>
-            do {
-                outcome = .success(try await bond(address, wasBonded: wasBonded, person))
-            } catch {
-                outcome = .failure(await explained(error, address, wasBonded: wasBonded))
+            let progress = try await onATurn(of: address, for: person) { turn in
+                try await self.pair(address, on: turn, asking: person)
             }
-            await blueZ.endPairing(with: address)
-            let progress = try outcome.get()
             person.told(progress)
             return progress
         } catch let failure as BlueZFailure {
@@ -42,6 +38,22 @@ extension RunningGateway {
         }
     }
 
+    private func pair(
+        _ address: BluetoothAddress, on turn: RadioTurn, asking person: any PairingPerson
+    ) async throws -> PairingProgress {
+        let wasBonded = await blueZ.isPaired(address, on: turn.adapter)
+        try await blueZ.beginPairing(with: address, asking: person)
+        let outcome: Result<PairingProgress, any Error>
+        do {
+            outcome = .success(try await bond(address, on: turn, wasBonded: wasBonded, person))
+        } catch {
+            outcome = .failure(await explained(error, address, on: turn, wasBonded: wasBonded))
+        }
+        // Also when this was cancelled: the agent must not keep its keyboard.
+        await Task { [blueZ] in await blueZ.endPairing(with: address) }.value
+        return try outcome.get()
+    }
+
     /// A command may come while the daemon still starts. What is not there after that is named by what fails then.
     private func waitForBlueZ() async {
         for _ in 0..<50 {
@@ -51,31 +63,17 @@ extension RunningGateway {
     }
 
     private func bond(
-        _ address: BluetoothAddress, wasBonded: Bool, _ person: any PairingPerson
+        _ address: BluetoothAddress, on turn: RadioTurn, wasBonded: Bool, _ person: any PairingPerson
     ) async throws -> PairingProgress {
-        await parts.links.take()
-        do {
-            person.told(.connecting)
-            await parts.attempts.take()
-            let link: BandLink
-            do {
-                if person.isGone { throw BlueZFailure.stopped }
-                link = try await blueZ.connect(address, deadline: .seconds(60))
-            } catch {
-                await parts.attempts.give()
-                throw error
-            }
-            await parts.attempts.give()
-            let result: Result<Void, any Error>
-            do { result = .success(try await read(link)) } catch { result = .failure(error) }
-            await link.disconnect()
-            try result.get()
-            await parts.links.give()
-        } catch {
-            await parts.links.give()
-            throw error
-        }
-        let isBonded = await blueZ.device(address)?.paired ?? false
+        person.told(.connecting)
+        if person.isGone { throw BlueZFailure.stopped }
+        let link = try await blueZ.connect(
+            address, on: turn.adapter, deadline: BandKeeper.connectDeadline, onConnected: turn.linked)
+        let result: Result<Void, any Error>
+        do { result = .success(try await read(link)) } catch { result = .failure(error) }
+        await link.disconnect()
+        try result.get()
+        let isBonded = await blueZ.isPaired(address, on: turn.adapter)
         return isBonded ? (wasBonded ? .bondWorks : .paired) : .notAsked
     }
 
@@ -96,15 +94,70 @@ extension RunningGateway {
 
     /// What a person reads of it.
     private func explained(
-        _ error: any Error, _ address: BluetoothAddress, wasBonded: Bool
+        _ error: any Error, _ address: BluetoothAddress, on turn: RadioTurn, wasBonded: Bool
     ) async -> any Error {
         guard let failure = error as? BlueZFailure, failure != .stopped else { return error }
         let evidence = BondEvidence(
             kind: failure.kind, operation: failure.operation, wasBonded: wasBonded,
-            demand: await blueZ.pairingDemand(of: address), reason: await blueZ.dropReason(of: address))
+            demand: await blueZ.pairingDemand(of: address),
+            reason: await blueZ.dropReason(of: address, on: turn.adapter))
         guard let trouble = BondJudge.judge(evidence) else { return error }
         let problem = Problem.bond(trouble, of: address)
         return CommandFailure(.notPaired, "\(problem.text) \(problem.remedy)")
+    }
+
+    // MARK: the radio
+
+    /// Waits for a turn of the band on the radio, as any keeper does, and does the work in it; then the radio forgets the band.
+    ///
+    /// Throws `.notHeard` when the band is looked for in vain, `.stopped` when the person has gone before the turn came.
+    private func onATurn(
+        of address: BluetoothAddress, for person: any PairingPerson,
+        _ work: @escaping @Sendable (RadioTurn) async throws -> PairingProgress
+    ) async throws -> PairingProgress {
+        let ended = OneShot<Result<PairingProgress, any Error>>()
+        let hasBegun = Guarded(false)
+        let member = RadioMember(
+            device: DeviceID(address),
+            takeTurn: { [weak self] turn in
+                // There is one turn; whoever made it goes on.
+                let isFirst = hasBegun.withLock { begun in
+                    defer { begun = true }
+                    return !begun
+                }
+                guard isFirst, !ended.isSet, let self else { return TurnEnd(outcome: .rest(3_600_000)) }
+                let result = await self.run(of: address) { try await work(turn) }
+                ended.set(result)
+                return TurnEnd(outcome: .rest(3_600_000), moved: (try? result.get()) != nil)
+            },
+            couldNot: { ended.set(.failure($0)) })
+        await parts.radio.keep(address, member)
+        await parts.radio.ask(for: address)
+        let watching = Task {
+            while !Task.isCancelled, !hasBegun.withLock({ $0 }) {
+                if self.isGivenUp(by: person) { ended.set(.failure(BlueZFailure.stopped)) }
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+        }
+        let result = await ended.value(within: Self.longest, else: .failure(BlueZFailure.stopped))
+        watching.cancel()
+        // Where it took too long.
+        pairingWork[address]?.cancel()
+        await parts.radio.drop(address)
+        return try result.get()
+    }
+
+    private func isGivenUp(by person: any PairingPerson) -> Bool { person.isGone || isStopping }
+
+    /// A stop of the gateway ends it: the radio waits for its turns.
+    private func run(
+        of address: BluetoothAddress, _ work: @escaping @Sendable () async throws -> PairingProgress
+    ) async -> Result<PairingProgress, any Error> {
+        let task = Task { try await work() }
+        pairingWork[address] = task
+        defer { pairingWork[address] = nil }
+        if isStopping { task.cancel() }
+        return await task.result
     }
 
     // MARK: commands
@@ -120,7 +173,7 @@ extension RunningGateway {
                     progress = try await self.pair(address, anew: false, asking: person)
                 } catch let failure as CommandFailure where failure.code == .notPaired {
                     // A bond that another installation made, and that the band has forgotten: nobody needs it.
-                    guard keeper == nil, await self.blueZ.device(address)?.paired == true else {
+                    guard keeper == nil, await self.blueZ.isPaired(address) else {
                         throw failure
                     }
                     progress = try await self.pair(address, anew: true, asking: person)

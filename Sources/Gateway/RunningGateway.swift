@@ -5,6 +5,7 @@ import DBus
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
+import RadioSchedule
 import Store
 import Systemd
 import Timekeeping
@@ -30,12 +31,17 @@ actor RunningGateway {
     private let adopted = AddressSet()
     /// Bands that a person is pairing: nobody else takes them in meanwhile.
     var pairing: Set<BluetoothAddress> = []
+    /// What is being done of that on the radio.
+    var pairingWork: [BluetoothAddress: Task<PairingProgress, any Error>] = [:]
     private var tasks: [Task<Void, Never>] = []
     private let hostWatch: HostClockWatch
     private let owners = DeviceRelay()
     private let acks = DeviceRelay()
+    /// What BlueZ's view shows to be wrong.
     private var bluetoothProblem: Problem?
-    private var isStopping = false
+    /// Why there is no view.
+    private var bluetoothError: Problem?
+    private(set) var isStopping = false
 
     init(
         settings: GatewaySettings, store: Store, facts: HostClockFacts,
@@ -44,7 +50,7 @@ actor RunningGateway {
         self.settings = settings
         self.store = store
         let configuration = settings.configuration
-        blueZ = BlueZClient(bus: settings.bus, adapter: configuration.adapter) {
+        blueZ = BlueZClient(bus: settings.bus, adapters: Set(configuration.adapters)) {
             [log = settings.log] text, fields in
             log.info("bluetooth", [("text", .text(text))] + fields.map { ($0.0, .text($0.1)) })
         }
@@ -71,12 +77,16 @@ actor RunningGateway {
         }
         let resolver = QuestionResolver(store: store, uploader: uploader, log: settings.log, changed: changed)
         relay.connect { device, state in await resolver.apply(state, to: device) }
+        let radio = Radio(
+            blueZ: blueZ, store: store, clock: settings.clock,
+            settings: RadioSettings(
+                syncInterval: configuration.syncInterval.milliseconds, maxLinks: configuration.maxLinks),
+            mayRestartService: configuration.restartsBluetooth, log: settings.log,
+            jitter: { Double.random(in: 0...1) }, changed: changed)
         parts = GatewayParts(
-            blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log),
-            links: RadioTurns(limit: configuration.maxLinks), store: store,
+            blueZ: blueZ, radio: radio, store: store,
             ownership: Ownership(store: store, uploader: uploader, hostWatch: hostWatch),
             resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log,
-            syncInterval: configuration.syncInterval,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })
     }
 
@@ -106,8 +116,10 @@ actor RunningGateway {
         tasks.append(Task { [upkeep = StoreUpkeep(store: store, log: settings.log)] in await upkeep.run() })
         uploader?.start()
         if let uploader { tasks.append(watchNetwork(for: uploader)) }
-        await connectBlueZ()
         tasks.append(Task { await follow(blueZ.events) })
+        // What can't be reached yet is tried again by itself.
+        if await !connectBlueZ() { tasks.append(Task { await reconnect() }) }
+        await parts.radio.start()
         if settings.configuration.adoptsAny { tasks.append(Task { await takeInAny() }) }
         do {
             for band in try await store.adoptedBands() { keep(band) }
@@ -123,6 +135,8 @@ actor RunningGateway {
             for keeper in keepers.values { group.addTask { await keeper.stop() } }
         }
         for task in tasks { task.cancel() }
+        for work in pairingWork.values { work.cancel() }
+        await parts.radio.stop()
         await parts.resolver.stop()
         await uploader?.stop(deadline: .seconds(5))
         await blueZ.stop()
@@ -133,28 +147,40 @@ actor RunningGateway {
 
     // MARK: BlueZ
 
-    private func connectBlueZ() async {
+    /// False: the bus can't be used, and nobody will tell when it can.
+    private func connectBlueZ() async -> Bool {
         do {
             try await blueZ.start()
-            try await blueZ.registerAgent { [adopted] in adopted.contains($0) }
-            await lookAtBluetooth()
+            bluetoothError = nil
         } catch {
-            bluetoothProblem = error.problem
+            bluetoothError = error.problem
             settings.log.error("Bluetooth can't be reached", [("error", .error(error))])
             parts.changed()
+            // A bluetoothd that hangs is asked again by the client, which tells when it is back.
+            guard error.kind == .deadline else { return false }
         }
+        do {
+            try await blueZ.registerAgent { [adopted] in adopted.contains($0) }
+        } catch {
+            settings.log.warning("the pairing agent was not registered", [("error", .error(error))])
+        }
+        await lookAtBluetooth()
+        return true
     }
 
     private func lookAtBluetooth() async {
         let failure: BlueZFailure?
+        let adapters = await blueZ.usableAdapters()
         if await !blueZ.isServiceRunning {
             failure = BlueZFailure(kind: .serviceGone, during: .start)
-        } else if await !blueZ.adapters().contains(where: \.powered) {
-            failure = BlueZFailure(kind: .notReady, during: .start)
+        } else if !adapters.contains(where: \.powered) {
+            let isBlocked = !adapters.isEmpty && Rfkill.blocksBluetooth()
+            failure = BlueZFailure(kind: isBlocked ? .blocked : .notReady, during: .start)
         } else {
             failure = nil
         }
         bluetoothProblem = failure?.problem
+        if failure == nil { bluetoothError = nil }
         parts.changed()
     }
 
@@ -162,16 +188,25 @@ actor RunningGateway {
         for await event in events {
             switch event {
             case .deviceSeen(let device):
-                await parts.scanner.heard(device.address)
+                parts.radio.wake()
+                await keepers[device.address]?.changedAtBlueZ()
                 await takeIn(device)
-            case .adaptersChanged, .bluetoothdGone:
+            case .adaptersChanged, .bluetoothdGone, .bluetoothdBack:
+                if event == .bluetoothdBack { bluetoothError = nil }
+                parts.radio.wake()
                 await lookAtBluetooth()
-            case .bluetoothdBack:
-                await lookAtBluetooth()
-                await parts.scanner.bluetoothdIsBack()
-            case .linkLost, .deviceGone:
-                break  // Each session is told of its own link.
+            case .linkLost:
+                // Each session is told of its own link.
+                parts.radio.wake()
+            case .deviceGone(let address):
+                parts.radio.wake()
+                await keepers[address]?.changedAtBlueZ()
+            case .bluetoothdSilent:
+                bluetoothError = BlueZFailure(kind: .deadline, during: .start).problem
+                parts.changed()
+                await parts.radio.serviceIsSilent()
             case .busLost:
+                parts.radio.wake()
                 await reconnect()
             }
         }
@@ -180,8 +215,7 @@ actor RunningGateway {
     /// The bus itself went away; systemd starts it again.
     private func reconnect() async {
         while !isStopping, !Task.isCancelled {
-            await connectBlueZ()
-            if bluetoothProblem == nil { return await parts.scanner.bluetoothdIsBack() }
+            if await connectBlueZ() { return parts.radio.wake() }
             try? await Task.sleep(for: .seconds(3))
         }
     }
@@ -214,7 +248,7 @@ actor RunningGateway {
 
     private func takeInAny() async {
         while !Task.isCancelled {
-            try? await parts.scanner.listen(for: .seconds(10))
+            try? await parts.radio.listen(for: .seconds(10))
             try? await Task.sleep(for: settings.configuration.syncInterval)
         }
     }
@@ -231,10 +265,10 @@ actor RunningGateway {
     // MARK: commands
 
     func scan(seconds: Int) async throws -> [SeenBand] {
-        do { try await parts.scanner.listen(for: .seconds(max(1, min(seconds, 120)))) } catch let failure
-            as BlueZFailure
-        {
-            throw CommandFailure(.notReady, "\(failure.problem.text) \(failure.problem.remedy)")
+        do {
+            try await parts.radio.listen(for: .seconds(max(1, min(seconds, 120))))
+        } catch {
+            throw CommandFailure(.notReady, "\(error.problem.text) \(error.problem.remedy)")
         }
         return await blueZ.devices().filter { $0.isBand || keepers[$0.address] != nil }.map { device in
             SeenBand(
@@ -333,7 +367,8 @@ actor RunningGateway {
     // MARK: what is shown
 
     func fill(_ status: inout GatewayStatus) async {
-        if let bluetoothProblem { status.problems.append(bluetoothProblem) }
+        if let problem = bluetoothError ?? bluetoothProblem { status.problems.append(problem) }
+        if let problem = parts.radio.board.withLock(\.problem) { status.problems.append(problem) }
         if let problem = Problem.hostClock(hostWatch.stamp().trust) { status.problems.append(problem) }
         if let snapshot = uploader?.snapshot {
             status.lastUpload = snapshot.lastSuccess
@@ -378,6 +413,7 @@ actor RunningGateway {
     /// each of its requests has a deadline, and a slow server is no reason to restart the daemon.
     func roundTrip() async {
         await blueZ.roundTrip()
+        await parts.radio.roundTrip()
         // An error is an answer too: a full disk must not look like a hang.
         _ = try? await store.checkHealth()
         for keeper in keepers.values { await keeper.roundTrip() }

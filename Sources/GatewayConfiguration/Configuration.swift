@@ -5,12 +5,14 @@ import UploadDecisions
 /// What the configuration file says, checked; every key that it leaves out has its default.
 public struct Configuration: Equatable, Sendable {
     public var stateDirectory = "/var/lib/bandferry"
-    /// Nil = the first adapter that is powered.
-    public var adapter: BluetoothAddress?
+    /// Empty = every adapter that is powered.
+    public var adapters: [BluetoothAddress] = []
     /// Between two syncs of a band that is in range.
     public var syncInterval: Duration = .seconds(900)
-    /// Bands connected at the same time: adapters hold few links, many of them only five to eight.
+    /// Links over one adapter at the same time: adapters hold few, many of them only five to eight.
     public var maxLinks = 8
+    /// systemd may be asked to restart bluetooth.service when nothing else helps.
+    public var restartsBluetooth = false
     public var logLevel = LogDetail.info
     /// Bands named by address, in `adopt` or by a section of their own, in the order of the file.
     public var bands: [ConfiguredBand] = []

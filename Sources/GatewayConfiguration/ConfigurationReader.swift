@@ -141,12 +141,13 @@ struct ConfigurationReader {
     private mutating func takeGateway(_ line: ConfigurationLine) throws(Refusal) {
         switch line.key {
         case "state_directory": configuration.stateDirectory = try Value.path(line.value)
-        case "adapter": configuration.adapter = try Value.adapter(line.value)
+        case "adapter": configuration.adapters = try Value.adapters(line.value)
         case "sync_interval":
             configuration.syncInterval = .seconds(
                 try Value.number(line.value, in: 1...86_400, unit: "seconds, such as 900"))
         case "max_links":
             configuration.maxLinks = try Value.number(line.value, in: 1...64, unit: "how many, such as 5")
+        case "restart_bluetooth": configuration.restartsBluetooth = try Value.flag(line.value)
         case "log_level":
             guard let level = LogDetail(rawValue: line.value) else {
                 throw Refusal(
@@ -154,7 +155,10 @@ struct ConfigurationReader {
                         + "write one of \(LogDetail.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             configuration.logLevel = level
-        default: warnUnknown(line, known: "state_directory, adapter, sync_interval, max_links, log_level")
+        default:
+            warnUnknown(
+                line,
+                known: "state_directory, adapter, sync_interval, max_links, restart_bluetooth, log_level")
         }
     }
 

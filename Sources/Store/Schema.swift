@@ -6,7 +6,9 @@ enum Schema {
     static let applicationID = 0x4246_6777
     static let fileName = "gateway.db"
     /// `migrations[n]` leads from `user_version` n to n + 1.
-    static let migrations = [migration1, migration2, migration3, migrationStorage, migrationOwning]
+    static let migrations = [
+        migration1, migration2, migration3, migrationStorage, migrationOwning, migrationRadio,
+    ]
     static var version: Int { migrations.count }
 
     private static let migration1 = """
@@ -344,5 +346,15 @@ enum Schema {
         ALTER TABLE bands ADD COLUMN bond_trouble TEXT;                  -- see BondTrouble; NULL = none
         ALTER TABLE bands ADD COLUMN bond_tries INTEGER NOT NULL DEFAULT 0; -- in a row, with that trouble
         ALTER TABLE bands ADD COLUMN bond_rest_until INTEGER;            -- left alone until then
+        """
+
+    /// How long bands are left alone after failures, over a restart. See PauseTable.
+    private static let migrationRadio = """
+        CREATE TABLE band_pauses (
+            band INTEGER PRIMARY KEY REFERENCES bands (id),
+            failures INTEGER NOT NULL,      -- in a row
+            pause INTEGER NOT NULL,         -- ms from the last of them to the next try
+            failed_at INTEGER NOT NULL      -- by a wall clock that may have been stepped since
+        ) STRICT;
         """
 }

@@ -49,7 +49,8 @@ final class GatewayBed: Sendable {
         // On a busy machine the next call may come after BlueZ's 30 s, which are 1.5 s here.
         options.temporaryTimeout = .seconds(36_000)
         change(&options)
-        let client = BlueZClient(bus: .address(bus.address), adapter: adapter, timings: timings)
+        let client = BlueZClient(
+            bus: .address(bus.address), adapters: adapter.map { [$0] } ?? [], timings: timings)
         let bed = GatewayBed(bus: bus, options: options, client: client)
         if simulated { try await bed.startSimulator() }
         bed.readEvents()

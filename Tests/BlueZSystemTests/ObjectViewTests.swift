@@ -46,11 +46,11 @@ private func adapter(_ address: String, _ powered: Bool) -> BusValue {
                 path(adapter),
                 interfaces(BlueZName.device, ["RSSI": .int16(Int16(rssi)), "Connected": .bool(false)]))
         }
-        #expect(view.device(band, on: nil)?.path == path(hci1))
-        #expect(view.device(band, on: 0)?.path == path(hci0))
+        #expect(view.device(band, on: [0, 1, 2])?.path == path(hci1))
+        #expect(view.device(band, on: [0])?.path == path(hci0))
         _ = view.changed(path(hci0), BlueZName.device, ["Connected": .bool(true)], invalidated: [])
-        #expect(view.device(band, on: nil)?.path == path(hci0))
-        #expect(view.device(band, on: 2) == nil)
+        #expect(view.device(band, on: [0, 1, 2])?.path == path(hci0))
+        #expect(view.device(band, on: [2]) == nil)
     }
 
     @Test func anInvalidatedRSSIIsGone() {

@@ -70,7 +70,8 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             """
             [gateway]
             state_directory = /srv/bands
-            adapter = 00:1A:7D:DA:71:13
+            adapter = 00:1A:7D:DA:71:13, 00:1a:7d:da:71:14
+            restart_bluetooth = yes
             sync_interval = 60
             max_links = 5
             log_level = debug
@@ -90,7 +91,9 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             """
         ).configuration
         #expect(configuration.stateDirectory == "/srv/bands")
-        #expect(configuration.adapter == BluetoothAddress("00:1A:7D:DA:71:13"))
+        let adapters = ["00:1A:7D:DA:71:13", "00:1A:7D:DA:71:14"].compactMap { BluetoothAddress($0) }
+        #expect(configuration.adapters == adapters)
+        #expect(configuration.restartsBluetooth)
         #expect(configuration.syncInterval == .seconds(60))
         #expect(configuration.maxLinks == 5)
         #expect(configuration.logLevel == .debug)
@@ -99,7 +102,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         #expect(
             configuration.band(first)
                 == ConfiguredBand(
-                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna", lines: [9]))
+                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna", lines: [10]))
         #expect(
             configuration.upload
                 == UploadSettings(
@@ -346,6 +349,9 @@ private let badLines: [BadLine] = [
     BadLine("[gateway]\nstate_directory =\n", 2, "state_directory", "absolute path"),
     BadLine("[gateway]\nadapter = usb0\n", 2, "adapter", "bluetoothctl list"),
     BadLine("[gateway]\nadapter = hci0\n", 2, "adapter", "bluetoothctl list"),
+    BadLine("[gateway]\nadapter = 00:1A:7D:DA:71:13 hci0\n", 2, "adapter", "bluetoothctl list"),
+    BadLine("[gateway]\nadapter =\n", 2, "adapter", "bluetoothctl list"),
+    BadLine("[gateway]\nrestart_bluetooth = true\n", 2, "restart_bluetooth", "\"yes\""),
     BadLine("[gateway]\nmax_links = 0\n", 2, "max_links", "from 1 to 64"),
     BadLine("[gateway]\nsync_interval = 0\n", 2, "sync_interval", "from 1 to 86400"),
     BadLine("[gateway]\nsync_interval = 15 min\n", 2, "sync_interval", "seconds"),
