@@ -15,12 +15,12 @@ let systemLibraries: [Target] = [
     system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     system("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     system("CSystemd", pkgConfig: "libsystemd", package: "libsystemd-dev"),
-    system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     system("CINI", pkgConfig: "inih", package: "libinih-dev"),
     // Headers only.
     system("CBluetooth", package: "libbluetooth-dev"),
     // Loaded on demand, not linked.
+    .target(name: "CMicrohttpd"),
     system("CCurl", package: "libcurl4-openssl-dev"),
     system("CGLib", package: "libglib2.0-0"),
 ]
