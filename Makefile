@@ -100,7 +100,8 @@ install:
 	    chmod 0644 '$(DESTDIR)$(UNITDIR)'/$$unit || exit 1; done
 	install -m 0644 systemd/bandferry.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf'
 	install -m 0644 systemd/bandferry-ingest.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf'
-	install -m 0644 systemd/ingest.env.example docs/server.md docs/dashboard.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
+	install -m 0644 systemd/ingest.env.example docs/server.md docs/dashboard.md docs/doctor.md docs/conditions.md docs/openapi.yaml \
+	    '$(DESTDIR)$(DOCDIR)'
 	install -m 0644 dbus-policy/org.bandferry.conf '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
 	install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(DOCDIR)/bandferry.conf.example'
 	install -m 0644 dashboard/*.* '$(DESTDIR)$(DASHBOARDDIR)'

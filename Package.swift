@@ -64,30 +64,36 @@ let wrappers: [Target] = [
 
 let decisions: [Target] = [
     library("BandProfile"),
-    library("GatewayModel", ["BandProfile"]),
+    library("Conditions"),
+    library("GatewayModel", ["BandProfile", "Conditions"]),
     library("HistorySync", ["BandProfile", "GatewayModel"]),
     library("Timekeeping", ["GatewayModel"]),
     library("BandModel", ["BandProfile"]),
-    library("BlueZModel", ["BandProfile"]),
+    library("BlueZModel", ["BandProfile", "Conditions"]),
     library("CivilTime"),
     library("IngestAPI", ["CivilTime"]),
     library("Trends", ["CivilTime", "IngestAPI"]),
     library("SampleChunks", ["IngestAPI"]),
-    library("UploadDecisions", ["IngestAPI", "GatewayModel"]),
+    library("UploadDecisions", ["Conditions", "IngestAPI", "GatewayModel"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel", "UploadDecisions"]),
-    library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI", "CivilTime"]),
+    library("Doctor", ["BandProfile", "Conditions", "GatewayModel", "UploadDecisions"]),
+    library(
+        "CommandLineText",
+        ["BandProfile", "Conditions", "Doctor", "GatewayModel", "IngestAPI", "CivilTime"]),
 ]
 
 let adapters: [Target] = [
     library(
         "BlueZ",
         ["Locking", "Threading", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
-    library("Store", ["Threading", "SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
+    library(
+        "Store",
+        ["Threading", "SQLite", "Timekeeping", "Conditions", "GatewayModel", "BandProfile", "CLinux"]),
     library(
         "Uplink",
         [
             "Locking", "Threading", "FileReading", "HTTPClient", "Compression", "Store", "UploadDecisions",
-            "IngestAPI", "GatewayModel",
+            "IngestAPI", "GatewayConfiguration", "GatewayModel",
         ]),
     .target(
         name: "IngestStore",
@@ -113,6 +119,13 @@ let adapters: [Target] = [
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
     library(
+        "DoctorProbes",
+        [
+            "Locking", "FileReading", "CLinux", "DBus", "INIFile", "BlueZModel", "GatewayBus", "Uplink",
+            "Doctor",
+            "GatewayConfiguration", "GatewayModel", "BandProfile",
+        ]),
+    library(
         "Gateway",
         [
             "Locking", "FileReading",
@@ -120,7 +133,7 @@ let adapters: [Target] = [
             "UploadDecisions",
             "GatewayBus", "NetworkWatch", "Systemd",
             "HistorySync", "ZoneDatabase", "IngestAPI",
-            "GatewayModel", "GatewayConfiguration", "BandProfile",
+            "Conditions", "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
 ]
 
@@ -143,8 +156,10 @@ let programs: [Target] = [
     program(
         "bandferry",
         [
-            "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText",
-            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus",
+            "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "Conditions", "GatewayModel",
+            "CommandLineText",
+            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus", "Doctor",
+            "DoctorProbes",
         ]),
     program("bandferry-ingest", ["IngestService", "GatewayModel", "ProcessSignals", "Systemd"]),
     program("bandsim", ["BandSimulator", "BandModel", "ProcessSignals"]),
@@ -160,6 +175,16 @@ let unitTests: [Target] = [
     .target(
         name: "BusTestSupport", dependencies: ["ProcessTestSupport"], path: "Tests/BusTestSupport",
         swiftSettings: settings),
+    tests(
+        "ConditionTests",
+        ["Conditions", "GatewayModel", "BandProfile", "BlueZModel", "UploadDecisions", "IngestAPI", "Store"]),
+    tests(
+        "DoctorTests",
+        [
+            "Doctor", "DoctorProbes", "Conditions", "CommandLineText", "GatewayModel", "BandProfile",
+            "UploadDecisions",
+            "DBus", "Locking",
+        ]),
     tests("BandProfileTests", ["BandProfile"]),
     tests("HistorySyncTests", ["HistorySync", "BandModel", "BandProfile", "GatewayModel"]),
     tests("TimekeepingTests", ["Timekeeping", "GatewayModel"]),
@@ -218,7 +243,9 @@ let unitTests: [Target] = [
         ]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("NetworkWatchTests", ["BusTestSupport", "Locking", "NetworkWatch", "DBus", "UploadDecisions"]),
-    tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
+    tests(
+        "CommandLineTests",
+        ["Conditions", "Doctor", "GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
     tests(
         "GatewayBusTests", ["BusTestSupport", "Locking", "GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
     tests("SystemdTests", ["Locking", "Systemd"]),

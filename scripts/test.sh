@@ -30,6 +30,7 @@ scripts/part.sh server 6 Tests/server/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
 scripts/part.sh dashboard 6 Tests/dashboard/run.py
 scripts/part.sh faults 7 Tests/faults/run.py
+scripts/part.sh doctor 4 Tests/doctor/run.py
 # More lives of the whole line are run by `make chaos`.
 SEEDS=4 MINUTES=2 scripts/part.sh chaos 6 Tests/chaos/run.py
 scripts/part.sh vm 8 Tests/vm/test.sh

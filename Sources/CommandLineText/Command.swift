@@ -26,6 +26,7 @@ public enum Command: Equatable, Sendable {
     case gaps(device: String?, all: Bool)
     case trends(TrendsRequest)
     case export(ExportFormat, device: String?)
+    case doctor
     case recover
     case help(String?)
     case version
