@@ -76,6 +76,7 @@ let decisions: [Target] = [
     library("SampleChunks", ["IngestAPI"]),
     library("UploadDecisions", ["Conditions", "IngestAPI", "GatewayModel"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel", "UploadDecisions"]),
+    library("Metrics", ["Conditions", "GatewayModel"]),
     library("Doctor", ["BandProfile", "Conditions", "GatewayModel", "UploadDecisions"]),
     library(
         "CommandLineText",
@@ -131,7 +132,7 @@ let adapters: [Target] = [
             "Locking", "FileReading",
             "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
             "UploadDecisions",
-            "GatewayBus", "NetworkWatch", "Systemd",
+            "GatewayBus", "NetworkWatch", "Systemd", "HTTPServer", "Metrics",
             "HistorySync", "ZoneDatabase", "IngestAPI",
             "Conditions", "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
@@ -178,6 +179,7 @@ let unitTests: [Target] = [
     tests(
         "ConditionTests",
         ["Conditions", "GatewayModel", "BandProfile", "BlueZModel", "UploadDecisions", "IngestAPI", "Store"]),
+    tests("MetricsTests", ["Metrics", "Conditions", "GatewayModel", "BandProfile"]),
     tests(
         "DoctorTests",
         [

@@ -139,6 +139,7 @@ actor BandKeeper {
         over link: BandLink, _ inbox: SessionInbox, noAck: Bool, started: MonotonicTime
     ) async -> SyncResult {
         self.inbox = inbox
+        parts.meter.connected(band.device)
         if isStopping { inbox.stop() }
         show { live in
             live.connected = true
@@ -153,7 +154,7 @@ actor BandKeeper {
         let runner = SessionRunner(
             link: link, inbox: inbox, device: band.device, mode: mode,
             connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock,
-            hostWatch: parts.hostWatch, hooks: hooks(),
+            hostWatch: parts.hostWatch, hooks: hooks(), meter: parts.meter,
             log: log)
         let (end, summary) = await runner.run()
         self.inbox = nil
@@ -192,6 +193,7 @@ actor BandKeeper {
             live.connected = false
             live.syncing = false
         }
+        parts.meter.failed(problem)
         let pause = backOff.failed(jitter: parts.jitter())
         await note(problem: problem)
         return SyncResult(

@@ -12,7 +12,8 @@ import ZoneDatabase
 ///
 /// While the store can't be opened it stays up, says so, and touches no band.
 public actor GatewayDaemon {
-    private let settings: GatewaySettings
+    let settings: GatewaySettings
+    let meter = GatewayMeter()
     private let lock: StateDirectoryLock
     private let changes = WakeGate()
     private let stopGate = WakeGate()
@@ -33,6 +34,7 @@ public actor GatewayDaemon {
     public func run() async {
         let publishing = Task { await publishChanges() }
         await openBusService()
+        let metrics = openMetrics()
         let watchdog = Task { await keepWatchdog() }
         var isFirstTry = true
         while !isStopping {
@@ -45,6 +47,7 @@ public actor GatewayDaemon {
         await running?.stop()
         watchdog.cancel()
         publishing.cancel()
+        await metrics?.stop(within: .seconds(1))
         await busService?.close()
         settings.log.notice("stopped")
     }
@@ -68,7 +71,7 @@ public actor GatewayDaemon {
                 directory: settings.configuration.stateDirectory, zones: settings.zones.lookup,
                 now: settings.clock.wall)
             let running = RunningGateway(
-                settings: settings, store: store, facts: try await hostClockFacts(store)
+                settings: settings, store: store, facts: try await hostClockFacts(store), meter: meter
             ) { [changes] in changes.signal() }
             try await running.adoptConfigured()
             self.running = running
@@ -120,16 +123,23 @@ public actor GatewayDaemon {
     }
 
     private func publishChanges() async {
+        var gate = StatusLineGate()
         while !Task.isCancelled {
             await changes.wait(atMost: .seconds(5))
             guard !Task.isCancelled else { return }
-            await busService?.publish(await status())
+            let status = await status()
+            await busService?.publish(status)
+            let line = StatusLine.text(status, now: settings.clock.wall())
+            // Not over "Stopping".
+            if !isStopping, let line = gate.take(line, now: settings.clock.monotonic().milliseconds) {
+                ServiceManager.status(line)
+            }
             // Whatever came meanwhile goes out together.
             try? await Task.sleep(for: .milliseconds(200))
         }
     }
 
-    private func status() async -> GatewayStatus {
+    func status() async -> GatewayStatus {
         var status = GatewayStatus(
             version: settings.version, stateDirectory: settings.configuration.stateDirectory, running: true)
         status.uploadURL = settings.configuration.upload?.url

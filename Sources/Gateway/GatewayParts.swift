@@ -17,6 +17,7 @@ struct GatewayParts: Sendable {
     var clock: HostClock
     var hostWatch: HostClockWatch
     var log: Log
+    var meter: GatewayMeter
     var syncInterval: Duration
     /// 0 to 1, fresh at each call.
     var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }

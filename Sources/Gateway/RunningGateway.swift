@@ -34,7 +34,7 @@ actor RunningGateway {
     private var isStopping = false
 
     init(
-        settings: GatewaySettings, store: Store, facts: HostClockFacts,
+        settings: GatewaySettings, store: Store, facts: HostClockFacts, meter: GatewayMeter,
         changed: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
@@ -64,7 +64,7 @@ actor RunningGateway {
         parts = GatewayParts(
             blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log),
             links: RadioTurns(limit: configuration.maxLinks), store: store,
-            resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log,
+            resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log, meter: meter,
             syncInterval: configuration.syncInterval,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })
     }

@@ -20,10 +20,20 @@ public struct Configuration: Equatable, Sendable {
     public var trustsHostClock = false
     /// Nil = nothing is uploaded.
     public var upload: UploadSettings?
+    /// Where metrics are shown; nil = nowhere.
+    public var metrics: MetricsListener?
 
     public init() {}
 
     public func band(_ address: BluetoothAddress) -> ConfiguredBand? { bands.first { $0.address == address } }
+}
+
+/// Who may read the metrics: this host alone, in either case.
+public enum MetricsListener: Equatable, Sendable {
+    /// A socket file, for the daemon's user and group.
+    case socket(path: String)
+    /// `127.0.0.1` or `::1`.
+    case loopback(host: String, port: UInt16)
 }
 
 /// The words are syslog's.

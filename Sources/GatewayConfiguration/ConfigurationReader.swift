@@ -22,7 +22,7 @@ struct ConfigurationReader {
     private(set) var warnings: [ConfigurationNote] = []
 
     private enum Section: Hashable {
-        case gateway, bands, time, upload
+        case gateway, bands, time, upload, metrics
         case band(BluetoothAddress)
         case unknown
     }
@@ -59,6 +59,7 @@ struct ConfigurationReader {
             case .band(let address): try takeBand(address, line)
             case .time: try takeTime(line)
             case .upload: try takeUpload(line)
+            case .metrics: try takeMetrics(line)
             case .unknown: break
             }
         } catch {
@@ -89,6 +90,7 @@ struct ConfigurationReader {
         case "bands": return .bands
         case "time": return .time
         case "upload": return .upload
+        case "metrics": return .metrics
         case "":
             if !line.key.isEmpty { refuse(line, "stands before any section; put it under [gateway]") }
             return .unknown
@@ -99,7 +101,8 @@ struct ConfigurationReader {
             if line.key.isEmpty {
                 warn(
                     line,
-                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time and upload"
+                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time, upload and "
+                        + "metrics"
                 )
             }
             return .unknown
@@ -189,6 +192,11 @@ struct ConfigurationReader {
                 "\(Value.quoted(line.value)) is no way to trust the clock; write auto (as the kernel says it is set) "
                     + "or always")
         }
+    }
+
+    private mutating func takeMetrics(_ line: ConfigurationLine) throws(Refusal) {
+        guard line.key == "listen" else { return warnUnknown(line, known: "listen") }
+        configuration.metrics = try MetricsAddress.read(line.value)
     }
 
     private mutating func takeUpload(_ line: ConfigurationLine) throws(Refusal) {
