@@ -140,7 +140,7 @@ class Band(ClinicCase):
         database = sqlite3.connect(stack.state / "gateway.db")
         with database:
             database.execute(
-                "INSERT INTO problems (band, code, text, remedy, since) SELECT id, 'bond_lost', 'Could not connect.', '', 0 FROM bands")
+                "INSERT INTO problems (band, code, text, remedy, since) SELECT id, 'bond_lost', 'Could not connect.', 'Pair.', 0 FROM bands")
         database.close()
         band = "/org/bluez/hci0/dev_" + stack.bands[0].replace(":", "_")
         self.foreign(stack).own("org.bluez", {
