@@ -325,6 +325,18 @@ private let cases: [Case] = [
             ])
     }
 
+    /// Of which there may be several: each of the doctor's own, and not the daemon's beside them.
+    @Test func ofABlockWithTwoSwitchesEachIsSaidOnce() {
+        var facts = healthy()
+        facts.rfkill = ["hci0", "hci1"].map {
+            RadioSwitch(name: $0, isSoftBlocked: true, isHardBlocked: false)
+        }
+        facts.daemon.status?.problems = [Problem(.adapterBlocked, ["operation": "connect", "detail": ""])]
+        let findings = Doctor.diagnose(facts).findings
+        #expect(findings.map(\.code) == ["adapter_blocked", "adapter_blocked"])
+        #expect(findings[0].problem.text.contains("hci0") && findings[1].problem.text.contains("hci1"))
+    }
+
     @Test func twoBandsWithTheSameFaultAreTwoFindings() {
         var facts = healthy()
         var other = facts.band
