@@ -15,12 +15,12 @@ let systemLibraries: [Target] = [
     system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     system("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     system("CSystemd", pkgConfig: "libsystemd", package: "libsystemd-dev"),
-    system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     system("CINI", pkgConfig: "inih", package: "libinih-dev"),
     // Headers only.
     system("CBluetooth", package: "libbluetooth-dev"),
     // Loaded on demand, not linked.
+    .target(name: "CMicrohttpd"),
     system("CCurl", package: "libcurl4-openssl-dev"),
     system("CGLib", package: "libglib2.0-0"),
 ]
@@ -64,19 +64,24 @@ let wrappers: [Target] = [
 
 let decisions: [Target] = [
     library("BandProfile"),
-    library("GatewayModel", ["BandProfile"]),
+    library("Conditions"),
+    library("GatewayModel", ["BandProfile", "Conditions"]),
     library("HistorySync", ["BandProfile", "GatewayModel"]),
     library("RadioSchedule", ["BandProfile", "HistorySync"]),
     library("Timekeeping", ["GatewayModel"]),
     library("BandModel", ["BandProfile"]),
-    library("BlueZModel", ["BandProfile"]),
+    library("BlueZModel", ["BandProfile", "Conditions"]),
     library("CivilTime"),
     library("IngestAPI", ["CivilTime"]),
     library("Trends", ["CivilTime", "IngestAPI"]),
     library("SampleChunks", ["IngestAPI"]),
-    library("UploadDecisions", ["IngestAPI", "GatewayModel"]),
+    library("UploadDecisions", ["Conditions", "IngestAPI", "GatewayModel"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel", "UploadDecisions"]),
-    library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI", "CivilTime"]),
+    library("Metrics", ["Conditions", "GatewayModel"]),
+    library("Doctor", ["BandProfile", "Conditions", "GatewayModel", "UploadDecisions"]),
+    library(
+        "CommandLineText",
+        ["BandProfile", "Conditions", "Doctor", "GatewayModel", "IngestAPI", "CivilTime"]),
 ]
 
 let adapters: [Target] = [
@@ -86,12 +91,14 @@ let adapters: [Target] = [
             "Locking", "Threading", "DBus", "BluetoothManagement", "BlueZModel", "GatewayModel",
             "BandProfile", "CLinux",
         ]),
-    library("Store", ["Threading", "SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
+    library(
+        "Store",
+        ["Threading", "SQLite", "Timekeeping", "Conditions", "GatewayModel", "BandProfile", "CLinux"]),
     library(
         "Uplink",
         [
             "Locking", "Threading", "FileReading", "HTTPClient", "Compression", "Store", "UploadDecisions",
-            "IngestAPI", "GatewayModel",
+            "IngestAPI", "GatewayConfiguration", "GatewayModel",
         ]),
     .target(
         name: "IngestStore",
@@ -117,14 +124,21 @@ let adapters: [Target] = [
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
     library(
+        "DoctorProbes",
+        [
+            "Locking", "FileReading", "CLinux", "DBus", "INIFile", "BlueZModel", "GatewayBus", "Uplink",
+            "Doctor",
+            "GatewayConfiguration", "GatewayModel", "BandProfile",
+        ]),
+    library(
         "Gateway",
         [
             "Locking", "Threading", "FileReading",
             "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
             "UploadDecisions",
-            "GatewayBus", "NetworkWatch", "Systemd",
+            "GatewayBus", "NetworkWatch", "Systemd", "HTTPServer", "Metrics",
             "HistorySync", "RadioSchedule", "ZoneDatabase", "IngestAPI",
-            "GatewayModel", "GatewayConfiguration", "BandProfile",
+            "Conditions", "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
 ]
 
@@ -147,8 +161,10 @@ let programs: [Target] = [
     program(
         "bandferry",
         [
-            "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText",
-            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus", "Locking",
+            "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "Conditions", "GatewayModel",
+            "CommandLineText",
+            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus", "Doctor",
+            "DoctorProbes", "Locking",
         ]),
     program(
         "bandferry-ingest",
@@ -166,6 +182,17 @@ let unitTests: [Target] = [
     .target(
         name: "BusTestSupport", dependencies: ["ProcessTestSupport"], path: "Tests/BusTestSupport",
         swiftSettings: settings),
+    tests(
+        "ConditionTests",
+        ["Conditions", "GatewayModel", "BandProfile", "BlueZModel", "UploadDecisions", "IngestAPI", "Store"]),
+    tests("MetricsTests", ["Metrics", "Conditions", "GatewayModel", "BandProfile"]),
+    tests(
+        "DoctorTests",
+        [
+            "Doctor", "DoctorProbes", "Conditions", "CommandLineText", "GatewayModel", "BandProfile",
+            "UploadDecisions",
+            "DBus", "Locking",
+        ]),
     tests("BandProfileTests", ["BandProfile"]),
     tests("HistorySyncTests", ["HistorySync", "BandModel", "BandProfile", "GatewayModel"]),
     tests("RadioScheduleTests", ["RadioSchedule", "BandProfile", "HistorySync"]),
@@ -227,7 +254,9 @@ let unitTests: [Target] = [
         ]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("NetworkWatchTests", ["BusTestSupport", "Locking", "NetworkWatch", "DBus", "UploadDecisions"]),
-    tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
+    tests(
+        "CommandLineTests",
+        ["Conditions", "Doctor", "GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
     tests(
         "GatewayBusTests", ["BusTestSupport", "Locking", "GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
     tests("SystemdTests", ["Locking", "Systemd"]),

@@ -29,6 +29,7 @@ public enum Command: Equatable, Sendable {
     case gaps(device: String?, all: Bool)
     case trends(TrendsRequest)
     case export(ExportFormat, device: String?)
+    case doctor
     case recover(startsEmpty: Bool)
     case help(String?)
     case version

@@ -130,6 +130,17 @@ public enum HelpText {
 
     private static let otherPages: [Page] = [
         Page(
+            name: "doctor", summary: "check everything and say what to do", synopsis: "doctor",
+            body: """
+                Looks at the adapter, bluetoothd, the bands as BlueZ shows them, this host's clock and disk, the
+                configuration, the daemon and the server, and names each thing that is amiss with its code, how grave it
+                is, and what to do. It changes nothing, disturbs no sync, and ends within half a minute.
+
+                Works with the daemon running or stopped, as root or not; what this user may not look at is said. As root
+                it sees most. The exit status is 0 when nothing is wrong (notices aside), 9 when there are warnings, 10
+                when there are errors. conditions.md explains each code.
+                """),
+        Page(
             name: "recover", summary: "go on after the database was corrupt",
             synopsis: "recover [--start-empty]",
             body: """

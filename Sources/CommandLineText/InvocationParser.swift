@@ -52,6 +52,7 @@ struct InvocationParser {
     private mutating func command(_ name: String) throws(UsageError) -> Command {
         switch name {
         case "status": return .status
+        case "doctor": return .doctor
         case "bands": return .bands
         case "scan": return .scan(seconds: try seconds())
         case "adopt": return try adopt()

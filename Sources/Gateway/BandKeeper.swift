@@ -152,6 +152,7 @@ actor BandKeeper {
     /// There was no turn: the band was not heard, or there is no adapter.
     private func couldNot(_ failure: BlueZFailure) async {
         guard !isStopping else { return }
+        parts.meter.failed(failure.problem)
         await note(problem: failure.problem)
         let result = SyncResult(stored: 0, problem: failure.problem)
         for request in requests { request.answer.resume(returning: result) }
@@ -202,6 +203,7 @@ actor BandKeeper {
         // Together: a look at the acks may come with the next await.
         isAckForbidden = noAck
         self.inbox = inbox
+        parts.meter.connected(band.device)
         if isStopping { inbox.stop() }
         show { live in
             live.connected = true
@@ -219,7 +221,7 @@ actor BandKeeper {
         let runner = SessionRunner(
             link: link, inbox: inbox, device: band.device, mode: mode, ack: band.ack,
             connectionID: parts.newConnectionID(), store: parts.store, clock: parts.clock,
-            hostWatch: parts.hostWatch, hooks: hooks(),
+            hostWatch: parts.hostWatch, hooks: hooks(), meter: parts.meter,
             log: log)
         let wasBonded = await parts.blueZ.isPaired(band.address, on: turn.adapter)
         let (end, summary) = await runner.run()
@@ -265,6 +267,7 @@ actor BandKeeper {
             live.connected = false
             live.syncing = false
         }
+        parts.meter.failed(problem)
         await note(problem: problem)
         return SyncResult(
             stored: stored, problem: problem, outcome: outcome ?? .failed(moved: stored > 0),

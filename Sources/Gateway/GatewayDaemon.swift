@@ -13,7 +13,8 @@ import ZoneDatabase
 ///
 /// While the store can't be opened it stays up, says so, and touches no band.
 public actor GatewayDaemon {
-    private let settings: GatewaySettings
+    let settings: GatewaySettings
+    let meter = GatewayMeter()
     private let lock: StateDirectoryLock
     private let changes = WakeGate()
     private let stopGate = WakeGate()
@@ -35,6 +36,7 @@ public actor GatewayDaemon {
     public func run() async {
         let publishing = Task { await publishChanges() }
         await openBusService()
+        let metrics = openMetrics()
         let watchdog = Task { await keepWatchdog() }
         await startFirst()
         while !isStopping {
@@ -45,6 +47,7 @@ public actor GatewayDaemon {
         await running?.stop()
         watchdog.cancel()
         publishing.cancel()
+        await metrics?.stop(within: .seconds(1))
         await busService?.close()
         settings.log.notice("stopped")
     }
@@ -87,7 +90,7 @@ public actor GatewayDaemon {
             let store = try await opener.open(settings)
             if let salvage = store.salvage { report(salvage) }
             let running = RunningGateway(
-                settings: settings, store: store, facts: try await hostClockFacts(store)
+                settings: settings, store: store, facts: try await hostClockFacts(store), meter: meter
             ) { [changes] in changes.signal() }
             try await running.adoptConfigured()
             self.running = running
@@ -150,16 +153,23 @@ public actor GatewayDaemon {
     }
 
     private func publishChanges() async {
+        var gate = StatusLineGate()
         while !Task.isCancelled {
             await changes.wait(atMost: .seconds(5))
             guard !Task.isCancelled else { return }
-            await busService?.publish(await status())
+            let status = await status()
+            await busService?.publish(status)
+            let line = StatusLine.text(status, now: settings.clock.wall())
+            // Not over "Stopping".
+            if !isStopping, let line = gate.take(line, now: settings.clock.monotonic().milliseconds) {
+                ServiceManager.status(line)
+            }
             // Whatever came meanwhile goes out together.
             try? await Task.sleep(for: .milliseconds(200))
         }
     }
 
-    private func status() async -> GatewayStatus {
+    func status() async -> GatewayStatus {
         var status = GatewayStatus(
             version: settings.version, stateDirectory: settings.configuration.stateDirectory, running: true)
         status.uploadURL = settings.configuration.upload?.url

@@ -14,6 +14,7 @@ struct GatewayParts: Sendable {
     var clock: HostClock
     var hostWatch: HostClockWatch
     var log: Log
+    var meter: GatewayMeter
     /// Something that `status` shows has changed.
     var changed: @Sendable () -> Void
     /// There is something new to upload.

@@ -44,7 +44,7 @@ actor RunningGateway {
     private(set) var isStopping = false
 
     init(
-        settings: GatewaySettings, store: Store, facts: HostClockFacts,
+        settings: GatewaySettings, store: Store, facts: HostClockFacts, meter: GatewayMeter,
         changed: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
@@ -86,7 +86,7 @@ actor RunningGateway {
         parts = GatewayParts(
             blueZ: blueZ, radio: radio, store: store,
             ownership: Ownership(store: store, uploader: uploader, hostWatch: hostWatch),
-            resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log,
+            resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log, meter: meter,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })
     }
 

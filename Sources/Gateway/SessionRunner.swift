@@ -22,18 +22,21 @@ actor SessionRunner {
     private let clock: HostClock
     private let hostWatch: HostClockWatch
     private let hooks: SessionHooks
+    private let meter: GatewayMeter
     private let log: BandLog
 
     private var reading: ClockReading?
     private var failure: BlueZFailure?
     /// What Info showed last, and when by the monotonic clock, ms.
     private var newest: (seq: UInt32, at: Int64)?
+    /// When the oldest notification came that is not acked yet, ms.
+    private var unackedSince: Int64?
 
     init(
         link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, ack: AckPolicy,
         connectionID: Int64,
         store: Store, clock: HostClock, hostWatch: HostClockWatch,
-        hooks: SessionHooks, log: BandLog
+        hooks: SessionHooks, meter: GatewayMeter, log: BandLog
     ) {
         self.link = link
         self.inbox = inbox
@@ -45,6 +48,7 @@ actor SessionRunner {
         self.clock = clock
         self.hostWatch = hostWatch
         self.hooks = hooks
+        self.meter = meter
         self.log = log
     }
 
@@ -85,8 +89,14 @@ actor SessionRunner {
             if let seq = news.ackPoint { return .ackPointRaised(seq) }
             if session.wantsNotifications {
                 let taken = mailbox.take(max: Self.notificationsPerChunk)
-                if taken.dropped > 0 { log.notificationsDropped(taken.dropped) }
-                if !taken.run.isEmpty { return .notifications(taken.run.notifications) }
+                if taken.dropped > 0 {
+                    log.notificationsDropped(taken.dropped)
+                    meter.dropped(taken.dropped)
+                }
+                if !taken.run.isEmpty {
+                    unackedSince = unackedSince ?? clock.monotonic().milliseconds
+                    return .notifications(taken.run.notifications)
+                }
                 if taken.ended { return .linkLost }
             }
             if news.linkLost { return .linkLost }
@@ -112,6 +122,10 @@ actor SessionRunner {
             case .ack(let seq):
                 // A lost ack is repeated; nothing waits for it.
                 await link.ack(seq)
+                if let since = unackedSince {
+                    meter.acked(milliseconds: clock.monotonic().milliseconds - since)
+                    unackedSince = nil
+                }
                 log.acked(seq)
                 return nil
             case .recordTry(let ring, let seq, let unreadable):
@@ -190,7 +204,10 @@ actor SessionRunner {
     }
 
     private func commit(_ chunk: Chunk) async throws -> CommitOutcome {
+        let began = clock.monotonic().milliseconds
         let outcome = try await store.commit(chunk, of: device, clock: reading, ack: ack)
+        meter.committed(
+            device, samples: outcome.stored, milliseconds: clock.monotonic().milliseconds - began)
         log.committed(chunk, outcome)
         hooks.committed(chunk)
         return outcome

@@ -51,8 +51,10 @@ public final class GatewayBusClient: Sendable {
         news.withLock { $0 }?.finish()
     }
 
-    public func status() async throws(GatewayBusFailure) -> GatewayStatus {
-        let objects = try await managedObjects()
+    public func status(within deadline: Duration = .seconds(20)) async throws(GatewayBusFailure)
+        -> GatewayStatus
+    {
+        let objects = try await managedObjects(within: deadline)
         guard let gateway = objects[GatewayBusNames.gatewayPath]?[GatewayBusNames.gatewayInterface] else {
             throw .broken(
                 BusError(name: "org.bandferry.Error.Failed", message: "the daemon shows no gateway"))
@@ -109,10 +111,12 @@ public final class GatewayBusClient: Sendable {
         return stream
     }
 
-    private func managedObjects() async throws(GatewayBusFailure) -> [String: [String: BusProperties]] {
+    private func managedObjects(within deadline: Duration = .seconds(20)) async throws(GatewayBusFailure)
+        -> [String: [String: BusProperties]]
+    {
         let reply = try await call(
             "GetManagedObjects", [], path: "/", interface: "org.freedesktop.DBus.ObjectManager",
-            deadline: .seconds(20))
+            deadline: deadline)
         var result: [String: [String: BusProperties]] = [:]
         for entry in reply.first?.entries ?? [] {
             guard let path = entry.key.text else { continue }

@@ -12,7 +12,10 @@ extension Timestamp {
 
 extension Problem {
     var properties: BusProperties {
-        var result: BusProperties = ["Code": .string(code), "Text": .string(text), "Remedy": .string(remedy)]
+        var result: BusProperties = [
+            "Code": .string(code), "Severity": .string(severity.rawValue), "Text": .string(text),
+            "Remedy": .string(remedy),
+        ]
         result["Since"] = since?.bus
         return result
     }
@@ -83,6 +86,7 @@ extension BandStatus {
         result["NewestSeq"] = newestSeq.map { .uint32($0) }
         result["NewestRecordedAt"] = newestRecordedAt?.bus
         result["NextSeq"] = nextSeq.map { .uint32($0) }
+        result["Recording"] = .string(recording.rawValue)
         result["Lease"] = lease.map { .properties($0.properties) }
         result["Problem"] = problem.map { .properties($0.properties) }
         return result

@@ -23,6 +23,8 @@ public struct Configuration: Equatable, Sendable {
     /// Nil = nothing is uploaded.
     public var upload: UploadSettings?
     public var storage = StorageSettings()
+    /// Where metrics are shown; nil = nowhere.
+    public var metrics: MetricsListener?
 
     public init() {}
 
@@ -37,6 +39,14 @@ public struct StorageSettings: Equatable, Sendable {
     public var keepDays: Int? = 365
 
     public init() {}
+}
+
+/// Who may read the metrics: this host alone, in either case.
+public enum MetricsListener: Equatable, Sendable {
+    /// A socket file, for the daemon's user and group.
+    case socket(path: String)
+    /// `127.0.0.1` or `::1`.
+    case loopback(host: String, port: UInt16)
 }
 
 /// The words are syslog's.

@@ -22,7 +22,7 @@ struct ConfigurationReader {
     private(set) var warnings: [ConfigurationNote] = []
 
     private enum Section: Hashable {
-        case gateway, bands, time, upload, storage
+        case gateway, bands, time, upload, storage, metrics
         case band(BluetoothAddress)
         case unknown
     }
@@ -60,6 +60,7 @@ struct ConfigurationReader {
             case .time: try takeTime(line)
             case .upload: try takeUpload(line)
             case .storage: try takeStorage(line)
+            case .metrics: try takeMetrics(line)
             case .unknown: break
             }
         } catch {
@@ -111,6 +112,7 @@ struct ConfigurationReader {
         case "time": return .time
         case "upload": return .upload
         case "storage": return .storage
+        case "metrics": return .metrics
         case "":
             if !line.key.isEmpty { refuse(line, "stands before any section; put it under [gateway]") }
             return .unknown
@@ -121,7 +123,8 @@ struct ConfigurationReader {
             if line.key.isEmpty {
                 warn(
                     line,
-                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time, upload and storage"
+                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time, upload, storage and "
+                        + "metrics"
                 )
             }
             return .unknown
@@ -222,6 +225,11 @@ struct ConfigurationReader {
                 "\(Value.quoted(line.value)) is no way to trust the clock; write auto (as the kernel says it is set) "
                     + "or always")
         }
+    }
+
+    private mutating func takeMetrics(_ line: ConfigurationLine) throws(Refusal) {
+        guard line.key == "listen" else { return warnUnknown(line, known: "listen") }
+        configuration.metrics = try MetricsAddress.read(line.value)
     }
 
     private mutating func takeUpload(_ line: ConfigurationLine) throws(Refusal) {

@@ -1,3 +1,5 @@
+import Conditions
+
 /// What a band that keeps its records for the server has left of its memory.
 public struct BandRoom: Equatable, Sendable {
     /// The oldest seq that it may not free yet.
@@ -26,15 +28,8 @@ public struct BandRoom: Equatable, Sendable {
     /// Nil while there is room enough.
     public var problem: Problem? {
         guard isScarce else { return nil }
-        let what =
-            left > 0
-            ? "Its memory has room for \(left) more; then it overwrites the oldest, which are stored here and nowhere else."
-            : "Its memory is full: it overwrites the oldest, which are stored here and nowhere else."
         return Problem(
-            code: "band_waits_for_server",
-            text: "The band keeps \(kept) records for the server, from seq \(oldestSeq) on. \(what)",
-            remedy:
-                "'bandferry upload' says what keeps the upload. Nothing is lost while this gateway has its "
-                + "storage; with ack = stored the band need not wait for the server.")
+            left > 0 ? .bandWaitsForServer : .bandWaitsForServerFull,
+            ["kept": String(kept), "oldest": String(oldestSeq), "left": String(left)])
     }
 }

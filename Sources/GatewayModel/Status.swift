@@ -84,21 +84,6 @@ extension BandStatus {
     }
 }
 
-/// Something that a person should know, in three parts: a stable code, what happened, what to do.
-public struct Problem: Equatable, Sendable {
-    public var code: String
-    public var text: String
-    public var remedy: String
-    public var since: Timestamp?
-
-    public init(code: String, text: String, remedy: String, since: Timestamp? = nil) {
-        self.code = code
-        self.text = text
-        self.remedy = remedy
-        self.since = since
-    }
-}
-
 /// What `status` shows of the gateway as a whole.
 public struct GatewayStatus: Equatable, Sendable {
     public var version: String

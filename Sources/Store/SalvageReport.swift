@@ -1,4 +1,5 @@
 import BandProfile
+import Conditions
 import GatewayModel
 
 /// What a salvage brought over into a new database, and what it could not.
@@ -25,16 +26,11 @@ public struct SalvageReport: Equatable, Sendable {
 
     /// For people.
     public var problem: Problem {
-        let lost =
-            lostSamples == 0
-            ? "no sample that the server lacks was lost"
-            : "\(lostSamples) record(s) could not be read and are asked for again"
-        return Problem(
-            code: "store_salvaged",
-            text: "The database was damaged; \(samples) sample(s) were brought over into a new one, \(lost).",
-            remedy:
-                "Nothing has to be done for the data: what the bands and the server lack, too, is named in the gaps. "
-                + "A database is seldom damaged by itself: check the medium and the power supply. "
-                + "The damaged one is \(keptAs.isEmpty ? "kept" : keptAs); remove it when it is of no use.")
+        Problem(
+            lostSamples == 0 ? .storeSalvaged : .storeSalvagedInPart,
+            [
+                "samples": String(samples), "lost": String(lostSamples),
+                "kept": keptAs.isEmpty ? "kept" : keptAs,
+            ])
     }
 }

@@ -1,3 +1,5 @@
+import Conditions
+import GatewayModel
 import SQLite
 
 /// Why the store could not do something, where, and what a person can do about it.
@@ -44,7 +46,7 @@ public struct StoreError: Error, Equatable, Sendable {
         self.operation = operation
         self.path = path
         self.message = message
-        self.remedy = remedy ?? kind.remedy
+        self.remedy = remedy ?? kind.condition.fix([:])
     }
 
     /// True when the same call may work later without anybody doing anything here.
@@ -56,28 +58,35 @@ public struct StoreError: Error, Equatable, Sendable {
     }
 }
 
+extension StoreError {
+    /// The remedy may be closer to the case than the condition's.
+    public var problem: Problem {
+        var problem = Problem(kind.condition, ["operation": operation, "message": message])
+        problem.remedy = remedy
+        return problem
+    }
+}
+
 extension StoreError: CustomStringConvertible {
     public var description: String { "\(operation): \(message) (\(path)). \(remedy)" }
 }
 
 extension StoreError.Kind {
-    var remedy: String {
+    public var condition: Condition {
         switch self {
-        case .full: "Free space on this file system; syncing goes on by itself."
-        case .lowSpace:
-            "Free space on this file system, or lower free_space_floor in the configuration; it goes on by itself."
-        case .readOnly: "Make the file system and the file writable for the daemon's user."
-        case .corrupt:
-            "Run `bandferry recover`, restore gateway.db from a backup, or `bandferry recover --start-empty` to start without it."
-        case .newerSchema: "Run the version of Bandferry that wrote it, or a newer one."
-        case .io: "Check the medium and the kernel's log; syncing goes on when writes work again."
-        case .busy: "Try again; close other programs that have the database open."
-        case .locked: "Stop the other daemon, or give this one a state directory of its own."
-        case .missing: "Start the daemon once, or check state_directory in the configuration."
-        case .directory: "Make it a directory that belongs to the daemon's user, with mode 0700."
-        case .refused: "Report this as a defect."
-        case .closed: "Start the daemon again."
-        case .other: "See the message; report it if it stays."
+        case .full: .storeFull
+        case .lowSpace: .storeLowSpace
+        case .readOnly: .storeReadOnly
+        case .corrupt: .storeCorrupt
+        case .newerSchema: .storeNewerSchema
+        case .io: .storeIO
+        case .busy: .storeBusy
+        case .locked: .storeLocked
+        case .missing: .storeMissing
+        case .directory: .storeDirectory
+        case .refused: .storeRefused
+        case .closed: .storeClosed
+        case .other: .storeOther
         }
     }
 }

@@ -23,7 +23,7 @@ struct BandferryCommand {
         }
     }
 
-    private let invocation: Invocation
+    let invocation: Invocation
     private var output = Output()
     var terminal: Terminal { output.terminal }
 
@@ -80,6 +80,7 @@ struct BandferryCommand {
         case .trends(let request): try trends(request)
         case .export(let format, let device):
             try LocalState(settings()).export(format, of: device, to: &output)
+        case .doctor: return try await doctor()
         case .recover(let startsEmpty):
             try say(startsEmpty ? Recovery.startEmpty(settings()) : Recovery.salvage(settings()))
         }

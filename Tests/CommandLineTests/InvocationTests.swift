@@ -10,7 +10,7 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
 @Suite struct InvocationTests {
     // Not in the attribute: Swift 6.0.3 crashes on an interpolation there.
     static let commands: [(String, Command)] = [
-        ("status", .status),
+        ("status", .status), ("doctor", .doctor), ("--json doctor", .doctor),
         ("bands", .bands),
         ("scan", .scan(seconds: 10)),
         ("scan --seconds 30", .scan(seconds: 30)),

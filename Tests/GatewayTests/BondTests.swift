@@ -93,7 +93,7 @@ import Testing
         for trouble in BondTrouble.allCases {
             let problem = Problem.bond(trouble, of: band)
             #expect(problem.remedy.contains("bandferry pair \(band)"))
-            #expect(problem.text.hasSuffix("."))
+            #expect(problem.text.hasSuffix(".") && problem.code == trouble.rawValue)
             codes.insert(problem.code)
         }
         #expect(codes.count == BondTrouble.allCases.count)

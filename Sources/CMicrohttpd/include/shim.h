@@ -1,14 +1,10 @@
 #pragma once
-#include <gnutls/abstract.h>
-#include <gnutls/gnutls.h>
-#include <gnutls/x509.h>
-#include <microhttpd.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "library.h"
 #include "tls.h"
 
 // MHD_start_daemon is variadic, which Swift does not import.
@@ -76,7 +72,7 @@ static inline struct MHD_Daemon *bandferry_mhd_start(const struct bandferry_mhd_
     unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_SUSPEND_RESUME;
     if (options->tls != NULL)
         flags |= MHD_USE_TLS;
-    return MHD_start_daemon(
+    return bandferry_mhd.MHD_start_daemon(
         flags, 0, options->accept, options->cls, options->handler, options->cls,
         MHD_OPTION_LISTEN_SOCKET, options->listen_socket,
         MHD_OPTION_NOTIFY_CONNECTION, options->notify, options->cls,
@@ -97,7 +93,7 @@ static inline struct MHD_Daemon *bandferry_mhd_start(const struct bandferry_mhd_
 static inline const struct sockaddr *bandferry_mhd_client_address(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        bandferry_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info == NULL ? NULL : info->client_addr;
 }
 
@@ -105,7 +101,7 @@ static inline const struct sockaddr *bandferry_mhd_client_address(struct MHD_Con
 static inline int bandferry_mhd_socket(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        bandferry_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : info->connect_fd;
 }
 
@@ -113,7 +109,7 @@ static inline int bandferry_mhd_socket(struct MHD_Connection *connection)
 static inline size_t bandferry_mhd_head_size(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+        bandferry_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? 0 : info->header_size;
 }
 
@@ -122,7 +118,7 @@ static inline size_t bandferry_mhd_head_size(struct MHD_Connection *connection)
 static inline bool bandferry_mhd_is_lax(void)
 {
     // 0.9.75 is "0.9.75".
-    return strncmp(MHD_get_version(), "0.", 2) == 0;
+    return strncmp(bandferry_mhd.MHD_get_version(), "0.", 2) == 0;
 }
 
 // Versions differ in whether Swift sees these enumerations as closed, and so in the names of their cases.
@@ -140,16 +136,59 @@ static inline bool bandferry_mhd_is_start(enum MHD_ConnectionNotificationCode co
 static inline int bandferry_mhd_each_header(
     struct MHD_Connection *connection, MHD_KeyValueIteratorN iterator, void *cls)
 {
-    return MHD_get_connection_values_n(connection, MHD_HEADER_KIND, iterator, cls);
+    return bandferry_mhd.MHD_get_connection_values_n(connection, MHD_HEADER_KIND, iterator, cls);
 }
 
 static inline int bandferry_mhd_each_argument(
     struct MHD_Connection *connection, MHD_KeyValueIteratorN iterator, void *cls)
 {
-    return MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, iterator, cls);
+    return bandferry_mhd.MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, iterator, cls);
 }
 
 static inline struct MHD_Response *bandferry_mhd_response(size_t size, const void *bytes)
 {
-    return MHD_create_response_from_buffer(size, (void *) bytes, MHD_RESPMEM_MUST_COPY);
+    return bandferry_mhd.MHD_create_response_from_buffer(size, (void *) bytes, MHD_RESPMEM_MUST_COPY);
+}
+
+// What Swift calls itself.
+
+static inline const char *bandferry_tls_text(int code)
+{
+    return bandferry_mhd.gnutls_strerror(code);
+}
+
+static inline void bandferry_mhd_add_header(struct MHD_Response *response, const char *name, const char *value)
+{
+    bandferry_mhd.MHD_add_response_header(response, name, value);
+}
+
+static inline enum MHD_Result bandferry_mhd_queue(
+    struct MHD_Connection *connection, unsigned int status, struct MHD_Response *response)
+{
+    return bandferry_mhd.MHD_queue_response(connection, status, response);
+}
+
+static inline void bandferry_mhd_release(struct MHD_Response *response)
+{
+    bandferry_mhd.MHD_destroy_response(response);
+}
+
+static inline void bandferry_mhd_suspend(struct MHD_Connection *connection)
+{
+    bandferry_mhd.MHD_suspend_connection(connection);
+}
+
+static inline void bandferry_mhd_resume(struct MHD_Connection *connection)
+{
+    bandferry_mhd.MHD_resume_connection(connection);
+}
+
+static inline int bandferry_mhd_quiesce(struct MHD_Daemon *daemon)
+{
+    return bandferry_mhd.MHD_quiesce_daemon(daemon);
+}
+
+static inline void bandferry_mhd_stop(struct MHD_Daemon *daemon)
+{
+    bandferry_mhd.MHD_stop_daemon(daemon);
 }

@@ -1,8 +1,6 @@
 #pragma once
-#include <gnutls/abstract.h>
-#include <gnutls/gnutls.h>
-#include <gnutls/x509.h>
-#include <microhttpd.h>
+#include "library.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,10 +29,10 @@ static inline void bandferry_tls_free(struct bandferry_tls_identity *identity)
     if (identity == NULL)
         return;
     for (unsigned int index = 0; index < identity->count; index++)
-        gnutls_pcert_deinit(&identity->chain[index]);
-    gnutls_free(identity->chain);
+        bandferry_mhd.gnutls_pcert_deinit(&identity->chain[index]);
+    free(identity->chain);
     if (identity->key != NULL)
-        gnutls_privkey_deinit(identity->key);
+        bandferry_mhd.gnutls_privkey_deinit(identity->key);
     free(identity);
 }
 
@@ -44,36 +42,36 @@ static inline void bandferry_tls_free(struct bandferry_tls_identity *identity)
 static inline int bandferry_tls_import(
     struct bandferry_tls_identity *identity, const gnutls_datum_t *certificate, const gnutls_datum_t *key)
 {
-    identity->chain = gnutls_calloc(BANDFERRY_TLS_CHAIN, sizeof(gnutls_pcert_st));
+    identity->chain = calloc(BANDFERRY_TLS_CHAIN, sizeof(gnutls_pcert_st));
     if (identity->chain == NULL)
         return GNUTLS_E_MEMORY_ERROR;
     unsigned int count = BANDFERRY_TLS_CHAIN;
-    int code = gnutls_pcert_list_import_x509_raw(
+    int code = bandferry_mhd.gnutls_pcert_list_import_x509_raw(
         identity->chain, &count, certificate, GNUTLS_X509_FMT_PEM, GNUTLS_X509_CRT_LIST_FAIL_IF_UNSORTED);
     if (code < 0)
         return code;
     identity->count = count;
     gnutls_x509_crt_t leaf;
-    code = gnutls_pcert_export_x509(&identity->chain[0], &leaf);
+    code = bandferry_mhd.gnutls_pcert_export_x509(&identity->chain[0], &leaf);
     if (code < 0)
         return code;
-    identity->expires = gnutls_x509_crt_get_expiration_time(leaf);
-    gnutls_x509_crt_deinit(leaf);
-    code = gnutls_privkey_init(&identity->key);
+    identity->expires = bandferry_mhd.gnutls_x509_crt_get_expiration_time(leaf);
+    bandferry_mhd.gnutls_x509_crt_deinit(leaf);
+    code = bandferry_mhd.gnutls_privkey_init(&identity->key);
     if (code < 0)
         return code;
-    return gnutls_privkey_import_x509_raw(identity->key, key, GNUTLS_X509_FMT_PEM, NULL, 0);
+    return bandferry_mhd.gnutls_privkey_import_x509_raw(identity->key, key, GNUTLS_X509_FMT_PEM, NULL, 0);
 }
 
 // The key must be the certificate's, and both of a kind that this GnuTLS takes: it checks that itself.
 static inline int bandferry_tls_match(const gnutls_datum_t *certificate, const gnutls_datum_t *key)
 {
     gnutls_certificate_credentials_t credentials;
-    int code = gnutls_certificate_allocate_credentials(&credentials);
+    int code = bandferry_mhd.gnutls_certificate_allocate_credentials(&credentials);
     if (code < 0)
         return code;
-    code = gnutls_certificate_set_x509_key_mem(credentials, certificate, key, GNUTLS_X509_FMT_PEM);
-    gnutls_certificate_free_credentials(credentials);
+    code = bandferry_mhd.gnutls_certificate_set_x509_key_mem(credentials, certificate, key, GNUTLS_X509_FMT_PEM);
+    bandferry_mhd.gnutls_certificate_free_credentials(credentials);
     return code;
 }
 
@@ -108,9 +106,9 @@ static inline int bandferry_tls_retrieve(
     unsigned int *flags)
 {
     (void) info;
-    struct MHD_Connection *connection = gnutls_session_get_ptr(session);
+    struct MHD_Connection *connection = bandferry_mhd.gnutls_session_get_ptr(session);
     const union MHD_ConnectionInfo *context =
-        connection == NULL ? NULL : MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        connection == NULL ? NULL : bandferry_mhd.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct bandferry_tls_slot *slot = context == NULL ? NULL : context->socket_context;
     struct bandferry_tls_identity *identity =
         slot == NULL ? NULL : __atomic_load_n(&slot->current, __ATOMIC_ACQUIRE);

@@ -1,13 +1,11 @@
 import GatewayConfiguration
 import GatewayModel
 import HTTPClient
-import Uplink
 import UploadDecisions
-import ZoneDatabase
 
 extension Uplink.UploadSettings {
     /// What the configuration file says of the upload.
-    init(_ upload: GatewayConfiguration.UploadSettings) {
+    public init(_ upload: GatewayConfiguration.UploadSettings) {
         var transport = TransportSettings(
             authorityFile: upload.caFile, proxy: HTTPProxy(upload.proxy),
             proxyCredentialsFile: upload.proxyCredentialsFile)
@@ -32,12 +30,5 @@ extension HTTPProxy {
         case .environment: self = .environment
         case .server(let url): self = .server(url)
         }
-    }
-}
-
-extension ZoneDatabase {
-    /// Minutes that this host's local time is ahead of UTC; 0 where the system does not know its zone.
-    func hostOffset(at time: Timestamp) -> Int {
-        rules(named: hostZoneName())?.offsetMinutes(at: time.milliseconds) ?? 0
     }
 }
