@@ -77,7 +77,7 @@ let decisions: [Target] = [
     library("SampleChunks", ["IngestAPI"]),
     library("UploadDecisions", ["Conditions", "IngestAPI", "GatewayModel"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel", "UploadDecisions"]),
-    library("Metrics", ["Conditions", "GatewayModel"]),
+    library("Metrics", ["Conditions", "GatewayModel", "RadioSchedule"]),
     library("Doctor", ["BandProfile", "Conditions", "GatewayModel", "UploadDecisions"]),
     library(
         "CommandLineText",
@@ -185,7 +185,7 @@ let unitTests: [Target] = [
     tests(
         "ConditionTests",
         ["Conditions", "GatewayModel", "BandProfile", "BlueZModel", "UploadDecisions", "IngestAPI", "Store"]),
-    tests("MetricsTests", ["Metrics", "Conditions", "GatewayModel", "BandProfile"]),
+    tests("MetricsTests", ["Metrics", "Conditions", "GatewayModel", "BandProfile", "RadioSchedule"]),
     tests(
         "DoctorTests",
         [

@@ -4,6 +4,7 @@ import GatewayBus
 import GatewayConfiguration
 import GatewayModel
 import Locking
+import RadioSchedule
 import Store
 import Systemd
 import Timekeeping
@@ -177,6 +178,9 @@ public actor GatewayDaemon {
         await running?.fill(&status)
         return status
     }
+
+    /// Nil while the store can't be opened.
+    func radioCounters() async -> RadioCounters? { await running?.radioCounters }
 
     // MARK: the watchdog
 

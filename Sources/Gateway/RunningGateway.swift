@@ -366,6 +366,8 @@ actor RunningGateway {
 
     // MARK: what is shown
 
+    var radioCounters: RadioCounters { parts.radio.board.withLock(\.counters) }
+
     func fill(_ status: inout GatewayStatus) async {
         if let problem = bluetoothError ?? bluetoothProblem { status.problems.append(problem) }
         if let problem = parts.radio.board.withLock(\.problem) { status.problems.append(problem) }

@@ -1,21 +1,25 @@
 import Conditions
 import GatewayModel
+import RadioSchedule
 
 /// Everything that a gateway shows of itself. No health value, no name, no address: bands are known by device id alone.
 public struct GatewayMetrics: Sendable {
     public var status: GatewayStatus
     public var counts: GatewayCounts
+    /// Nil while nothing runs that uses it.
+    public var radio: RadioCounters?
     public var now: Timestamp
     /// Bytes; nil = not known.
     public var databaseBytes: Int64?
     public var freeBytes: Int64?
 
     public init(
-        status: GatewayStatus, counts: GatewayCounts, now: Timestamp, databaseBytes: Int64? = nil,
-        freeBytes: Int64? = nil
+        status: GatewayStatus, counts: GatewayCounts, radio: RadioCounters? = nil, now: Timestamp,
+        databaseBytes: Int64? = nil, freeBytes: Int64? = nil
     ) {
         self.status = status
         self.counts = counts
+        self.radio = radio
         self.now = now
         self.databaseBytes = databaseBytes
         self.freeBytes = freeBytes
@@ -23,7 +27,7 @@ public struct GatewayMetrics: Sendable {
 
     public var text: String { OpenMetricsText.rendered(families) }
 
-    public var families: [MetricFamily] { gateway + transfer + bands + upload + disk + conditions }
+    public var families: [MetricFamily] { gateway + transfer + air + bands + upload + disk + conditions }
 
     private typealias Sample = MetricFamily.Sample
 
@@ -71,6 +75,38 @@ public struct GatewayMetrics: Sendable {
                 "bandferry_failures", .counter, help: "Failed syncs by the condition's code.",
                 counts.failures.keys.sorted().map { code in
                     Sample([("code", code)], .integer(counts.failures[code] ?? 0))
+                }),
+        ]
+    }
+
+    /// Over all adapters, which have addresses.
+    private var air: [MetricFamily] {
+        guard let radio else { return [] }
+        func counter(_ name: String, _ help: String, _ value: Int) -> MetricFamily {
+            MetricFamily(name, .counter, help: help, .integer(Int64(value)))
+        }
+        let uses = [
+            ("scan", radio.scanMilliseconds), ("attempt", radio.attemptMilliseconds),
+            ("link", radio.linkMilliseconds),
+        ]
+        return [
+            counter("bandferry_radio_attempts", "Connection attempts.", radio.attempts),
+            counter(
+                "bandferry_radio_failed_attempts", "Connection attempts that failed.", radio.failedAttempts),
+            counter(
+                "bandferry_radio_reconnects", "Links to bands after the first of each.", radio.reconnects),
+            counter(
+                "bandferry_radio_refused_links", "Links that an adapter had no slot for.", radio.refusedLinks),
+            counter("bandferry_radio_missed_looks", "Looks that ended without a band.", radio.missedLooks),
+            MetricFamily(
+                "bandferry_radio_seconds", .counter, unit: "seconds",
+                help: "Time that discovery, attempts and links took, summed over adapters.",
+                uses.map { Sample([("use", $0.0)], .thousandths($0.1)) }),
+            MetricFamily(
+                "bandferry_radio_remedies", .counter,
+                help: "Remedies taken for a Bluetooth that misbehaved.",
+                radio.remediesTaken.sorted { $0.key < $1.key }.map {
+                    Sample([("remedy", $0.key.rawValue)], .integer(Int64($0.value)))
                 }),
         ]
     }

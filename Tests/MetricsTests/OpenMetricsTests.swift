@@ -1,6 +1,7 @@
 import BandProfile
 import Conditions
 import GatewayModel
+import RadioSchedule
 import Testing
 
 @testable import Metrics
@@ -89,8 +90,16 @@ import Testing
         counts.committed(band.device, samples: 120, microseconds: 4_000)
         counts.ack.add(9_000)
         counts.failed("band_unreachable")
+        var radio = RadioCounters()
+        (radio.attempts, radio.failedAttempts, radio.reconnects) = (9, 2, 3)
+        (radio.scanMilliseconds, radio.linkMilliseconds) = (4_500, 61_001)
+        radio.linksHeld = [address: 1]
+        radio.remedies = [
+            address: [.powerCycle: 2], BluetoothAddress(bits: 1): [.powerCycle: 1, .dropLink: 4],
+        ]
         return GatewayMetrics(
-            status: status, counts: counts, now: Timestamp(milliseconds: 61_000), databaseBytes: 4_096,
+            status: status, counts: counts, radio: radio, now: Timestamp(milliseconds: 61_000),
+            databaseBytes: 4_096,
             freeBytes: 1_000_000)
     }
 
@@ -103,7 +112,13 @@ import Testing
         "bandferry_band_last_seen_age_seconds{device_id=\"anna-1\"} 60.0",
         "bandferry_band_unread{device_id=\"anna-1\"} 3", "bandferry_upload_pending{device_id=\"anna-1\"} 7",
         "bandferry_upload_last_success_age_seconds 0.0", "bandferry_database_bytes 4096",
-        "bandferry_disk_free_bytes 1000000",
+        "bandferry_disk_free_bytes 1000000", "bandferry_radio_attempts_total 9",
+        "bandferry_radio_failed_attempts_total 2", "bandferry_radio_reconnects_total 3",
+        "bandferry_radio_seconds_total{use=\"scan\"} 4.5",
+        "bandferry_radio_seconds_total{use=\"attempt\"} 0.0",
+        "bandferry_radio_seconds_total{use=\"link\"} 61.001",
+        "bandferry_radio_remedies_total{remedy=\"power_cycle\"} 3",
+        "bandferry_radio_remedies_total{remedy=\"drop_link\"} 4",
         "bandferry_condition{code=\"band_unreachable\",severity=\"warning\"} 1",
         "bandferry_condition{code=\"clock_implausible\",severity=\"error\"} 1",
         "bandferry_condition{code=\"history_gaps\",severity=\"notice\"} 1",

@@ -55,6 +55,8 @@ class Metrics(ClinicCase):
         self.assertGreaterEqual(self.one(families, "bandferry_commit_seconds", "_count"), 2)
         self.assertGreaterEqual(self.one(families, "bandferry_ack_seconds", "_count"), 1)
         self.assertGreaterEqual(self.one(families, "bandferry_connections", "_total", device_id="anna-1"), 1)
+        self.assertGreaterEqual(self.one(families, "bandferry_radio_attempts", "_total"), 2)
+        self.assertGreater(self.one(families, "bandferry_radio_seconds", "_total", use="link"), 0)
         self.assertGreater(self.one(families, "bandferry_database_bytes"), 4096)
         self.assertGreater(self.one(families, "bandferry_disk_free_bytes"), 0)
         self.assertLess(self.one(families, "bandferry_band_last_seen_age_seconds", device_id="anna-1"), 600)
