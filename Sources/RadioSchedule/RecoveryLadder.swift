@@ -225,7 +225,7 @@ extension RadioSymptom {
     }
 
     /// bluetoothd answers nobody: whoever has a link has little of it.
-    var concernsAll: Bool { self == .noAnswer || self == .serviceSilent }
+    public var concernsAll: Bool { self == .noAnswer || self == .serviceSilent }
 
     func isHelped(by remedy: Remedy) -> Bool {
         switch remedy {
