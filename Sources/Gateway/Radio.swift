@@ -168,7 +168,7 @@ actor Radio {
             await look()
             let now = clock.monotonic()
             let most: Int64 = schedule.isScanning ? 1_000 : 30_000
-            let next = [schedule.deadline(after: now), debts.deadline(after: now)].compactMap(\.self).min()
+            let next = [schedule.deadline(after: now), debts.deadline(after: now)].compactMap { $0 }.min()
             let due = next.map { $0.milliseconds - now.milliseconds } ?? most
             await gate.wait(atMost: .milliseconds(max(1, min(due, most))))
         }

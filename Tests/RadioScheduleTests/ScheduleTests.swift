@@ -208,8 +208,8 @@ private func view(
         while now < 200_000, connectedAt == nil {
             now += 500
             // Two clients that ask again and again, for bands that are not there.
-            _ = schedule.handle(.asked(bandAddress(2 + Int(now / 500) % 2)), at: time(now))
-            let actions = schedule.handle(
+            var actions = schedule.handle(.asked(bandAddress(2 + Int(now / 500) % 2)), at: time(now))
+            actions += schedule.handle(
                 .seen(view(heard: [(1, a, -60)], at: now, connected: [a: [bandAddress(0)]])), at: time(now))
             if actions.contains(.connect(bandAddress(1), on: a)) { connectedAt = now }
         }
