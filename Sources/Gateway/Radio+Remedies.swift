@@ -13,7 +13,7 @@ extension Radio {
     /// Data came over it.
     func worked(on adapter: BluetoothAddress) {
         let now = clock.monotonic()
-        ladders[adapter]?.worked(at: now)
+        ladders[adapter, default: RecoveryLadder(syncInterval: syncInterval)].worked(at: now)
         serviceLadder.worked(at: now)
         restartProblem = nil
     }
@@ -132,6 +132,10 @@ extension Radio {
     private func powerCycle(
         _ adapter: BluetoothAddress, for symptom: RadioSymptom
     ) async throws(BlueZFailure) -> Bool {
+        // Somebody may have switched it off meanwhile, who wants it off.
+        guard await blueZ.adapters().contains(where: { $0.address == adapter && $0.powered }) else {
+            return false
+        }
         // Noted first: whatever ends this before it is on again, the next start finds it.
         do { try await store.setOwesPower(true, to: adapter) } catch {
             log.warning(

@@ -175,7 +175,7 @@ actor Radio {
     }
 
     /// Takes what BlueZ shows, and does what follows from it and from the time.
-    private func look() async {
+    func look() async {
         let snapshot = await blueZ.radio(of: Set(members.keys))
         let now = clock.monotonic()
         let view = RadioView(
@@ -288,9 +288,14 @@ actor Radio {
         handle(.scanFailed(adapter))
         enqueue(adapter) { radio in
             await radio.stopScan(on: adapter)
-            await radio.judge(discovery: failure, on: adapter)
+            await radio.judgeBeside(discovery: failure, on: adapter)
         }
         gate.signal()
+    }
+
+    /// What is done about it takes long: nobody who is to connect, or to stop, waits for that.
+    private func judgeBeside(discovery failure: BlueZFailure, on adapter: BluetoothAddress) {
+        Task { await judge(discovery: failure, on: adapter) }
     }
 
     // MARK: turns

@@ -113,7 +113,8 @@ import Testing
     @Test func bluetoothdMayComeLater() async throws {
         let bed = try await GatewayBed.start(simulated: false)
         #expect(await !bed.client.isServiceRunning)
-        #expect(await failure { try await bed.client.startDiscovery(on: simulatedAdapter) }?.kind == .serviceGone)
+        #expect(
+            await failure { try await bed.client.startDiscovery(on: simulatedAdapter) }?.kind == .serviceGone)
         try await bed.startSimulator()
         try await bed.wait { $0.contains(.bluetoothdBack) }
         try await bed.discover()

@@ -39,7 +39,8 @@ private let seeds: [UInt64] = {
             var rssi: [BluetoothAddress: Int] = [adapters[index % 2]: -60]
             if generator.next() % 2 == 0 { rssi[adapters[1 - index % 2]] = -70 + Int(generator.next() % 20) }
             bands[bandAddress(index)] = RadioWorld.Band(
-                records: Int(generator.next() % 20_000), rssi: rssi, failsToConnect: 0.3, drops: 0.02, odd: 0.1)
+                records: Int(generator.next() % 20_000), rssi: rssi, failsToConnect: 0.3, drops: 0.02,
+                odd: 0.1)
         }
         var world = RadioWorld(bands: bands, adapters: adapters, slots: 3, seed: seed)
         for _ in 0..<60 {

@@ -223,7 +223,8 @@ extension RecoveryLadder {
             asks.append(debts.failed(adapter, at: now))
             guard let next = debts.deadline(after: now) else { break }
             pauses.append((next.milliseconds - now.milliseconds) / 1_000)
-            #expect(debts.due(among: [adapter], at: MonotonicTime(milliseconds: next.milliseconds - 1)).isEmpty)
+            #expect(
+                debts.due(among: [adapter], at: MonotonicTime(milliseconds: next.milliseconds - 1)).isEmpty)
             now = next
         }
         #expect(asks.prefix(4) == [false, false, true, true])

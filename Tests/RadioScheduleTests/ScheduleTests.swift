@@ -236,7 +236,8 @@ private func view(
         #expect(schedule.use(of: nil) == RadioUse(byBandsAnywhere: true))
         let stranger = BluetoothAddress(bits: 1)
         _ = schedule.handle(
-            .seen(view([a, b], connected: [a: [bandAddress(0)], b: [stranger, bandAddress(1)]])), at: time(800))
+            .seen(view([a, b], connected: [a: [bandAddress(0)], b: [stranger, bandAddress(1)]])),
+            at: time(800))
         // The link of band 1 is taken over at once, as an attempt.
         #expect(
             schedule.use(of: b) == RadioUse(byBandsAnywhere: true, byOthers: true, byOthersAnywhere: true))
