@@ -65,7 +65,8 @@ extension Radio {
         ]
         if let adapter { fields.append(("adapter", .band(adapter))) }
         guard let remedy else {
-            log.info("Bluetooth misbehaves", fields)
+            // An empty house is nothing that has to be told each hour.
+            if symptom != .silence { log.info("Bluetooth misbehaves", fields) }
             return publish()
         }
         fields.append(("times", .count((ladder.taken[remedy] ?? 0) + 1)))

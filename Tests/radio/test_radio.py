@@ -139,8 +139,9 @@ class Adapter(RadioCase):
         self.assertEqual(stack.gateway(owed)[0][0], 0)
 
     def test_a_stop_leaves_none_off(self):
-        stack = self.started_with_stuck_discovery(refusals=1)
+        stack = self.started_with_stuck_discovery(refusals=1000)
         self.wait_until_off(stack)
+        control(stack, "adapter", "RefusePowerOn", "uint32:0")
         self.assertEqual(stack.daemon.stop(), 0)
         self.assertEqual(adapter_status(stack)["Powered"], 1)
 
