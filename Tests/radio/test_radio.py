@@ -206,3 +206,13 @@ class Links(RadioCase):
         control(stack, "dev_" + stack.bands[0].replace(":", "_"), "SetFaults", "string:")
         self.finish(stack)
         self.assertEqual(stack.gateway("SELECT count(*) FROM band_pauses")[0][0], 0)
+
+
+class Requests(RadioCase):
+    def test_who_asks_during_a_session_is_served_right_after_it(self):
+        stack = self.started_in_mid_stream(gateway_options=["sync_interval = 900"])
+        # Not by the session that runs: that one acks.
+        stack.command("sync", "--no-ack")
+        self.assertEqual(sum(self.caught_up(stack).values()), 2)
+        stack.wait(lambda: self.is_calm(stack), "the upload", deadline=120, pause=0.3)
+        self.check_accounts(stack)
