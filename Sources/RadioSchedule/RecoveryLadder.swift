@@ -139,16 +139,24 @@ public struct RecoveryLadder: Equatable, Sendable {
             strikes = min(strikes + symptom.weight, Self.most)
         default: strikes = min(strikes + symptom.weight, Self.most)
         }
-        let reached = Remedy.allCases.filter { remedy in
+        return Remedy.allCases.filter { remedy in
             (strikes >= remedy.threshold || symptom == .silence) && symptom.isHelped(by: remedy)
-                && (remedy != .dropLink || use.hasUnusedLinks)
-                && (remedy != .restartService || mayRestart)
-                // Nobody is there to switch it off and on; where only that is left it is tried all the same.
-                && (remedy != .powerCycle || symptom != .noAnswer || !mayRestart)
-                && (symptom.concernsAll || !use.isCut(by: remedy))
-                && (notBefore[remedy].map { $0 <= now } ?? true)
+                && isAllowed(remedy, for: symptom, at: now, mayRestart: mayRestart, use: use)
+        }.max()
+    }
+
+    private func isAllowed(
+        _ remedy: Remedy, for symptom: RadioSymptom, at now: MonotonicTime, mayRestart: Bool, use: RadioUse
+    ) -> Bool {
+        if let time = notBefore[remedy], now < time { return false }
+        if use.isCut(by: remedy), !symptom.concernsAll { return false }
+        switch remedy {
+        case .dropLink: return use.hasUnusedLinks
+        case .stopDiscovery: return true
+        // Nobody is there to switch it off and on; where only that is left it is tried all the same.
+        case .powerCycle: return symptom != .noAnswer || !mayRestart
+        case .restartService: return mayRestart
         }
-        return reached.max()
     }
 
     /// What `noticed` said was tried.
