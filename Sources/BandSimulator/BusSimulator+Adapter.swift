@@ -160,6 +160,10 @@ extension BusSimulator {
         guard powered != isPowered else { return .done }
         guard !powered else {
             guard !trouble.isBlocked else { return .refuse(BlueZError.blocked) }
+            guard trouble.powerOnRefusals == 0 else {
+                trouble.powerOnRefusals -= 1
+                return .refuse(BlueZError.failed("Input/output error"))
+            }
             isPowered = true
             return .store
         }

@@ -12,6 +12,8 @@ struct AdapterTrouble {
     var isWedged = false
     /// The controller has lost its discovery and bluetoothd believes in it: InProgress, until it is switched off and on.
     var discoveryIsStuck = false
+    /// So many calls that would switch the adapter on fail.
+    var powerOnRefusals = 0
     var scanningSince: Int64?
     var scanNanoseconds: Int64 = 0
     var connects: UInt32 = 0
@@ -63,6 +65,9 @@ extension BusSimulator {
         guard isBlocked, isPowered else { return }
         powerOff()
     }
+
+    /// The next calls that would switch the adapter on fail, as when its firmware does not load.
+    public func refusePowerOn(_ times: Int) { trouble.powerOnRefusals = max(0, times) }
 
     public func setWedged(_ isWedged: Bool) {
         trouble.isWedged = isWedged
@@ -122,6 +127,7 @@ extension BusSimulator {
         case "Plug": plug(as: max(0, min(call.arguments.first?.integer ?? 0, 99)))
         case "Block": setBlocked(flag)
         case "Wedge": setWedged(flag)
+        case "RefusePowerOn": refusePowerOn(call.arguments.first?.integer ?? 0)
         case "StickDiscovery":
             trouble.discoveryIsStuck = flag
             if flag { setAdapter(["Discovering": .bool(false)]) }
@@ -139,7 +145,7 @@ extension BusSimulator {
             "ScanMilliseconds": .uint64(UInt64(max(0, now.scanNanoseconds / 1_000_000))),
             "Connects": .uint32(now.connects), "SlotOverflows": .uint32(now.overflows),
             "MostLinks": .uint32(now.mostLinks), "PowerCycles": .uint32(now.powerCycles),
-            "Restarts": .uint32(now.restarts),
+            "Restarts": .uint32(now.restarts), "Powered": .uint32(isPowered ? 1 : 0),
         ]
     }
 }

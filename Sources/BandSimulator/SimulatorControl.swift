@@ -31,6 +31,7 @@ final class SimulatorControl: Sendable {
             .init("Unplug"), .init("Plug", takes: [.init("number", "u")]),
             .init("Block", takes: [.init("blocked", "b")]), .init("Wedge", takes: [.init("wedged", "b")]),
             .init("StickDiscovery", takes: [.init("stuck", "b")]), .init("Restart"),
+            .init("RefusePowerOn", takes: [.init("times", "u")]),
             .init("Status", returns: [.init("status", "a{sv}")]),
         ])
 

@@ -63,7 +63,7 @@ extension BlueZClient {
     public func stop() async {
         // All at once: one that hangs must not add its deadline to the others'.
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.stopDiscovery() }
+            group.addTask { await self.stopDiscoveries() }
             group.addTask { await self.unregisterAgent() }
             for state in links.values {
                 let link = state.link
@@ -89,10 +89,9 @@ extension BlueZClient {
         await connection?.close()
     }
 
-    /// Agent and discovery, at the start and after each restart of bluetoothd.
+    /// At the start and after each restart of bluetoothd.
     func setUpService() async {
         if agentPolicy != nil { await registerAgentQuietly() }
-        if wantsDiscovery { scheduleDiscoveryCheck(after: .zero) }
     }
 
     /// Reads all objects. The reply replaces the view where it stands among the signals.

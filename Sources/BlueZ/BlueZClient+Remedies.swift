@@ -20,11 +20,10 @@ extension BlueZClient {
 
     /// Ends our discovery on an adapter, whether we know of it or not.
     public func resetDiscovery(on adapter: BluetoothAddress) async {
-        wantedDiscoveries.remove(adapter)
         await endDiscovery(on: adapter)
     }
 
-    /// Switches an adapter off and on. All its links end.
+    /// Switches an adapter off and on. All its links end. Where this throws it may be left switched off.
     public func powerCycle(_ adapter: BluetoothAddress) async throws(BlueZFailure) {
         var off: BlueZFailure?
         do throws(BlueZFailure) { try await setPower(adapter, false) } catch { off = error }
@@ -33,10 +32,15 @@ extension BlueZClient {
         if let off { throw off }
     }
 
+    /// Switches an adapter on, and returns when that is seen.
+    public func powerOn(_ adapter: BluetoothAddress) async throws(BlueZFailure) {
+        try await setPower(adapter, true)
+    }
+
     private func setPower(_ adapter: BluetoothAddress, _ isOn: Bool) async throws(BlueZFailure) {
         for attempt in 1...3 {
             guard let index = objects.adapterIndex(of: adapter) else {
-                throw BlueZFailure(kind: .notReady, during: .reset, text: "adapter \(adapter) is not there")
+                throw BlueZFailure(kind: .notReady, during: .reset, text: "the adapter is not there")
             }
             do throws(BlueZFailure) {
                 _ = try await call(
@@ -50,9 +54,13 @@ extension BlueZClient {
             }
             try? await clock.sleep(for: timings.lateObjectsPoll)
         }
-        _ = await wait(timings.power) { client in
+        let isSeen = await wait(timings.power) { client in
             let index = client.objects.adapterIndex(of: adapter)
             return index.flatMap { client.objects.adapters[$0]?.powered } == isOn
+        }
+        guard isSeen else {
+            throw BlueZFailure(
+                kind: .deadline, during: .reset, text: "the adapter is still \(isOn ? "off" : "on")")
         }
     }
 

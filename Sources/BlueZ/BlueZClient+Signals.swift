@@ -79,7 +79,7 @@ extension BlueZClient {
             linkWasLost(
                 path, BlueZFailure(kind: .notConnected, during: .read, text: links[path]?.reason ?? ""))
         }
-        guard snapshot.isBand || watched.contains(snapshot.address) else { return }
+        guard snapshot.isBand else { return }
         let now = clock.now
         if heard { heardAt[path] = now }
         if heard, let last = lastSeen[path], now - last < timings.seenInterval { return }

@@ -32,8 +32,6 @@ public actor BlueZClient {
     /// Unique name of bluetoothd; signals of others are not believed. Nil while it is not running.
     var owner: String?
     var objects = BlueZObjects()
-    /// Addresses whose events are wanted though they do not show the Band History service yet.
-    var watched: Set<BluetoothAddress> = []
     var lastSeen: [String: ContinuousClock.Instant] = [:]
     /// When each device's last advertisement came. Its RSSI alone does not say: it stays while anybody discovers.
     var heardAt: [String: ContinuousClock.Instant] = [:]
@@ -46,13 +44,8 @@ public actor BlueZClient {
     var lastWaiter: UInt64 = 0
     var drain: NotificationDrain?
 
-    /// Adapters on which discovery is wanted, whatever becomes of it.
-    var wantedDiscoveries: Set<BluetoothAddress> = []
-    /// It is wanted on whatever adapter is there.
-    var wantsAnyDiscovery = false
-    /// Where it was started.
+    /// Adapters on which discovery was started.
     var discoveries: Set<BluetoothAddress> = []
-    var discoveryCheckIsScheduled = false
     var agentPolicy: AgentPolicy?
     /// Bands that are being paired with a person's help.
     var people: [BluetoothAddress: any PairingPerson] = [:]
@@ -130,6 +123,13 @@ public actor BlueZClient {
         }
     }
 
+    /// An adapter that has keys of the device and is switched off, when none that is on has any: the device is not connected
+    /// to over another one meanwhile, where it would have to be paired once more.
+    public func switchedOffAdapter(withKeysOf address: BluetoothAddress) -> BluetoothAddress? {
+        let usable = objects.adapters.filter { mayUse($0.value.address) }
+        return objects.switchedOffAdapter(withKeysOf: address, among: Set(usable.keys))
+    }
+
     func mayUse(_ adapter: BluetoothAddress) -> Bool {
         chosenAdapters.isEmpty || chosenAdapters.contains(adapter)
     }
@@ -144,9 +144,6 @@ public actor BlueZClient {
         return objects.device(address, on: Set(places.keys))
     }
 
-    /// Events of these addresses are told even when they do not show the Band History service.
-    public func watch(_ addresses: Set<BluetoothAddress>) { watched = addresses }
-
     /// An adapter that may be used and is powered: the one that is named, else the first.
     func readyAdapter(
         _ adapter: BluetoothAddress? = nil, for operation: BlueZOperation
@@ -157,10 +154,13 @@ public actor BlueZClient {
             mayUse($0.value.address) && (adapter == nil || $0.value.address == adapter)
         }
         guard !there.isEmpty else {
-            let missing = adapter ?? (chosenAdapters.count == 1 ? chosenAdapters.first : nil)
+            // A log may go by many hands: an address is named where a person has written it.
+            let missing = adapter == nil && chosenAdapters.count == 1 ? chosenAdapters.first : nil
+            let others =
+                chosenAdapters.isEmpty ? "there is no adapter" : "no adapter that may be used is there"
             let which =
                 missing.map { "adapter \($0) is not there" }
-                ?? (chosenAdapters.isEmpty ? "there is no adapter" : "no adapter that may be used is there")
+                ?? (adapter == nil ? others : "the adapter is not there")
             throw BlueZFailure(kind: .notReady, during: operation, text: which)
         }
         guard let index = there.filter(\.value.powered).keys.min() else {

@@ -177,6 +177,16 @@ struct BlueZObjects: Equatable, Sendable {
         return best.map { ($0.key, $0.value) }
     }
 
+    /// One of these adapters that has keys of the device, when all that have are off.
+    func switchedOffAdapter(
+        withKeysOf address: BluetoothAddress, among adapters: Set<UInt16>
+    ) -> BluetoothAddress? {
+        let holders = devices.values.filter { $0.address == address && $0.paired }.map(\.path.adapter)
+            .filter { adapters.contains($0) }.compactMap { self.adapters[$0] }
+        guard !holders.contains(where: \.powered) else { return nil }
+        return holders.map(\.address).min()
+    }
+
     /// Characteristics of a device by UUID. With two services of one UUID the lower handles win.
     func characteristics(of device: String) -> [String: Characteristic] {
         let prefix = device + "/"

@@ -25,8 +25,6 @@ public struct BlueZTimings: Sendable, Equatable {
     public var probe: Duration = .seconds(5)
     /// From one try to have a silent bluetoothd list its objects to the next.
     public var silentRetry: Duration = .seconds(10)
-    /// How long discovery may be found stopped before it is started again.
-    public var discoveryRetry: Duration = .seconds(5)
     /// A band that is heard again and again is told of this often.
     public var seenInterval: Duration = .seconds(2)
 

@@ -24,6 +24,9 @@ actor BandKeeper {
     /// It is left alone for that.
     var rests: BondTrouble?
     private var requests: [SyncRequest] = []
+    /// Sessions in a row that stored nothing and asked for a new connection.
+    private var fruitless = 0
+    private let membership = RadioMember.Identity()
     /// Live values that `status` shows over what is stored.
     nonisolated let live = LiveState()
 
@@ -44,11 +47,12 @@ actor BandKeeper {
         await parts.radio.keep(
             band.address, resting: rest?.left ?? .zero,
             RadioMember(
-                device: band.device,
+                identity: membership, device: band.device,
                 takeTurn: { [weak self] turn in await self?.take(turn) ?? TurnEnd(outcome: .again) },
-                couldNot: { [weak self] failure in await self?.couldNot(failure) }))
+                couldNot: { [weak self] failure in await self?.couldNot(failure) },
+                isAskedFor: { [weak self] in await self?.isAskedFor ?? false }))
         // Stopped meanwhile: it had nothing to drop yet.
-        if isStopping { await parts.radio.drop(band.address) }
+        if isStopping { await parts.radio.drop(band.address, membership) }
         // Or asked for before anybody could hear it.
         if !requests.isEmpty { await parts.radio.ask(for: band.address) }
     }
@@ -64,7 +68,7 @@ actor BandKeeper {
                 try? await Task.sleep(for: .seconds(1))
             }
         }
-        await parts.radio.drop(band.address)
+        await parts.radio.drop(band.address, membership)
         cancelling.cancel()
         for request in requests {
             request.answer.resume(returning: SyncResult(stored: 0, problem: .stopping))
@@ -145,9 +149,10 @@ actor BandKeeper {
             requests.removeAll { !$0.noAck }
         }
         return TurnEnd(
-            outcome: result.outcome, failure: result.failure, moved: result.moved,
-            isAskedAgain: !requests.isEmpty && !isStopping)
+            outcome: result.outcome, failure: result.failure, moved: result.moved)
     }
+
+    private var isAskedFor: Bool { !requests.isEmpty && !isStopping }
 
     /// There was no turn: the band was not heard, or there is no adapter.
     private func couldNot(_ failure: BlueZFailure) async {
@@ -244,13 +249,16 @@ actor BandKeeper {
     private func settle(_ end: SessionEnd, _ summary: SessionSummary) async -> SyncResult {
         switch end {
         case .caughtUp:
+            fruitless = 0
             await note(problem: nil)
             return SyncResult(stored: summary.stored, problem: nil, outcome: .caughtUp, moved: true)
         case .stopped:
             return SyncResult(stored: summary.stored, problem: .stopping)
         case .retryOnNewConnection, .ringChanged:
+            fruitless = summary.stored > 0 ? 0 : fruitless + 1
             return SyncResult(
-                stored: summary.stored, problem: .interrupted, moved: summary.stored > 0)
+                stored: summary.stored, problem: .interrupted, outcome: .goingOn(fruitless: fruitless),
+                moved: summary.stored > 0)
         case .linkLost:
             return await failed(.interrupted, stored: summary.stored)
         case .stalled:

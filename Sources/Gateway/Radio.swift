@@ -15,7 +15,8 @@ actor Radio {
     let blueZ: BlueZClient
     let clock: HostClock
     let log: Log
-    private let store: Store
+    let store: Store
+    let syncInterval: Int64
     let mayRestartService: Bool
     private let jitter: @Sendable () -> Double
     /// Something that `status` shows has changed.
@@ -24,22 +25,37 @@ actor Radio {
     var schedule: RadioSchedule
     var ladders: [BluetoothAddress: RecoveryLadder] = [:]
     /// Of bluetoothd as a whole, where no adapter is concerned.
-    var serviceLadder = RecoveryLadder()
+    var serviceLadder: RecoveryLadder
     var restartProblem: Problem?
+    /// What is being done about each adapter, or about bluetoothd as such (nil); one thing at a time.
+    var remedies: [BluetoothAddress?: Task<Void, Never>] = [:]
+    /// Adapters that were switched off here and not seen on since.
+    var debts = PowerDebts()
+    /// Those that are just being switched off and on.
+    var switchedOff: Set<BluetoothAddress> = []
     private var members: [BluetoothAddress: RadioMember] = [:]
-    private var turns: [BluetoothAddress: Task<Void, Never>] = [:]
+    /// Who was the last to ask for each band to be kept: one that had to wait does not displace a later one.
+    private var newest: [BluetoothAddress: RadioMember.Identity] = [:]
+    private var turns: [BluetoothAddress: Turn] = [:]
     /// The last thing that was asked of each adapter's discovery.
     private var discoveries: [BluetoothAddress: Task<Void, Never>] = [:]
     /// Since when discovery is said to run.
     private var scanningSince: [BluetoothAddress: MonotonicTime] = [:]
     private var lastScanFailure: (failure: BlueZFailure, at: MonotonicTime)?
     private var loop: Task<Void, Never>?
-    private var isStopping = false
+    private(set) var isStopping = false
     private nonisolated let gate = WakeGate()
     nonisolated let board = Guarded(RadioBoard())
 
     /// Discovery that was started and is not seen for so long does not run, ms.
     private static let unseenScan: Int64 = 3_000
+    /// How long a stop waits for an adapter that is being switched off and on.
+    private static let remedyPatience = Duration.seconds(10)
+
+    private struct Turn {
+        var identity: RadioMember.Identity
+        var task: Task<Void, Never>
+    }
 
     init(
         blueZ: BlueZClient, store: Store, clock: HostClock, settings: RadioSettings, mayRestartService: Bool,
@@ -49,14 +65,22 @@ actor Radio {
         self.store = store
         self.clock = clock
         schedule = RadioSchedule(settings: settings)
+        syncInterval = settings.syncInterval
+        serviceLadder = RecoveryLadder(syncInterval: settings.syncInterval)
         self.mayRestartService = mayRestartService
         self.log = log
         self.jitter = jitter
         self.changed = changed
     }
 
-    func start() {
-        guard loop == nil else { return }
+    func start() async {
+        do {
+            // A gateway that was killed while it switched one off and on.
+            for adapter in try await store.owedPower() { debts.incur(adapter, at: clock.monotonic()) }
+        } catch {
+            log.warning("whether an adapter was left off is not known", [("error", .error(error))])
+        }
+        guard loop == nil, !isStopping else { return }
         loop = Task { await run() }
     }
 
@@ -66,7 +90,8 @@ actor Radio {
         gate.signal()
         await loop?.value
         report()
-        for task in turns.values { await task.value }
+        for turn in turns.values { await turn.task.value }
+        await endRemedies(within: Self.remedyPatience)
     }
 
     /// Something changed at BlueZ: it is looked at soon.
@@ -79,23 +104,27 @@ actor Radio {
 
     /// From now on the band has its turns. The pause of an earlier run goes on, and it is left alone while it rests.
     func keep(_ band: BluetoothAddress, resting: Duration = .zero, _ member: RadioMember) async {
+        newest[band] = member.identity
         var pause = BandPause()
         var left: Int64 = 0
         if let stored = try? await store.pause(of: member.device) {
             pause = BandPause(failures: stored.failures, pause: stored.milliseconds)
             left = pause.left(sinceFailure: clock.wall().milliseconds - stored.failedAt.milliseconds)
         }
-        guard !isStopping else { return }
+        guard !isStopping, newest[band] === member.identity else { return }
         members[band] = member
         handle(.kept(band, pause, left: left, rest: resting.milliseconds))
         gate.signal()
     }
 
-    /// Returns when its last turn is over.
-    func drop(_ band: BluetoothAddress) async {
-        members[band] = nil
-        handle(.dropped(band))
-        await turns[band]?.value
+    /// Returns when the last turn of this member is over. Another one that has the band by now keeps it.
+    func drop(_ band: BluetoothAddress, _ identity: RadioMember.Identity) async {
+        if newest[band] === identity { newest[band] = nil }
+        if members[band]?.identity === identity {
+            members[band] = nil
+            handle(.dropped(band))
+        }
+        if let turn = turns[band], turn.identity === identity { await turn.task.value }
     }
 
     /// Somebody waits for it.
@@ -139,19 +168,21 @@ actor Radio {
             await look()
             let now = clock.monotonic()
             let most: Int64 = schedule.isScanning ? 1_000 : 30_000
-            let due = schedule.deadline(after: now).map { $0.milliseconds - now.milliseconds } ?? most
+            let next = [schedule.deadline(after: now), debts.deadline(after: now)].compactMap { $0 }.min()
+            let due = next.map { $0.milliseconds - now.milliseconds } ?? most
             await gate.wait(atMost: .milliseconds(max(1, min(due, most))))
         }
     }
 
     /// Takes what BlueZ shows, and does what follows from it and from the time.
-    private func look() async {
+    func look() async {
         let snapshot = await blueZ.radio(of: Set(members.keys))
         let now = clock.monotonic()
         let view = RadioView(
             adapters: snapshot.adapters.map {
                 .init(
-                    address: $0.adapter.address, isPowered: $0.adapter.powered,
+                    address: $0.adapter.address,
+                    isPowered: $0.adapter.powered && !switchedOff.contains($0.adapter.address),
                     isDiscovering: $0.adapter.discovering, connected: $0.connected)
             },
             sightings: snapshot.sightings.map {
@@ -159,6 +190,8 @@ actor Radio {
                     band: $0.band, adapter: $0.adapter, rssi: $0.rssi, at: now + -$0.ago.milliseconds)
             })
         handle(.seen(view))
+        for sighting in view.sightings { ladders[sighting.adapter]?.heard(at: sighting.at) }
+        if !debts.isEmpty { payPower(await blueZ.adapters()) }
         for adapter in view.adapters where adapter.isPowered {
             // Seen once, it runs: BlueZ pauses it now and then.
             if adapter.isDiscovering { scanningSince[adapter.address] = nil }
@@ -184,12 +217,16 @@ actor Radio {
         case .stopScan(let adapter):
             enqueue(adapter) { radio in await radio.stopScan(on: adapter) }
         case .connect(let band, let adapter):
+            guard let member = members[band] else { return giveBack(band) }
             let before = discoveries[adapter]
-            turns[band] = Task {
-                await before?.value
-                await serve(band, on: adapter)
-            }
-        case .notHeard(let band): tell(band, .notHeard)
+            turns[band] = Turn(
+                identity: member.identity,
+                task: Task {
+                    await before?.value
+                    await serve(member, band, on: adapter)
+                })
+        case .notHeard(let band):
+            Task { tell(band, await whyNotHeard(band)) }
         case .noAdapter(let band):
             Task { tell(band, await noAdapter()) }
         case .deaf(let adapter):
@@ -200,6 +237,14 @@ actor Radio {
     private func tell(_ band: BluetoothAddress, _ failure: BlueZFailure) {
         guard let member = members[band] else { return }
         Task { await member.couldNot(failure) }
+    }
+
+    /// Its bond may be where no radio is on: then it is not looked for elsewhere, and the adapter is named.
+    private func whyNotHeard(_ band: BluetoothAddress) async -> BlueZFailure {
+        guard let adapter = await blueZ.switchedOffAdapter(withKeysOf: band) else { return .notHeard }
+        return BlueZFailure(
+            kind: .notReady, during: .connect,
+            text: "this band is bonded to adapter \(adapter), which is switched off")
     }
 
     private func noAdapter() async -> BlueZFailure {
@@ -239,20 +284,30 @@ actor Radio {
         lastScanFailure = (failure, clock.monotonic())
         log.warning(
             "discovery failed",
-            [("adapter", .text(adapter.description)), ("error", .text(failure.description))])
+            [("adapter", .band(adapter)), ("error", .text(failure.description))])
         handle(.scanFailed(adapter))
         enqueue(adapter) { radio in
             await radio.stopScan(on: adapter)
-            await radio.judge(discovery: failure, on: adapter)
+            await radio.judgeBeside(discovery: failure, on: adapter)
         }
         gate.signal()
     }
 
+    /// What is done about it takes long: nobody who is to connect, or to stop, waits for that.
+    private func judgeBeside(discovery failure: BlueZFailure, on adapter: BluetoothAddress) {
+        Task { await judge(discovery: failure, on: adapter) }
+    }
+
     // MARK: turns
 
-    private func serve(_ band: BluetoothAddress, on adapter: BluetoothAddress) async {
+    /// A turn that nobody takes.
+    private func giveBack(_ band: BluetoothAddress) {
+        Task { handle(.ended(band, .again, jitter: jitter())) }
+    }
+
+    private func serve(_ member: RadioMember, _ band: BluetoothAddress, on adapter: BluetoothAddress) async {
         var end = TurnEnd(outcome: .again)
-        if let member = members[band], !isStopping {
+        if members[band]?.identity === member.identity, !isStopping {
             end = await member.takeTurn(
                 RadioTurn(adapter: adapter) { [weak self] in Task { await self?.linked(band) } })
         }
@@ -262,7 +317,8 @@ actor Radio {
         if end.moved { worked(on: adapter) }
         handle(.ended(band, end.outcome, jitter: jitter()))
         await keepPause(of: band)
-        if end.isAskedAgain { handle(.asked(band)) }
+        // Only now: who asked before this was taken to be served by the turn that ended.
+        if let member = members[band], await member.isAskedFor() { handle(.asked(band)) }
         publish()
         gate.signal()
         await judge(end, of: band, on: adapter)

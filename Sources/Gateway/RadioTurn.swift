@@ -19,16 +19,20 @@ struct TurnEnd: Sendable {
     var failure: BlueZFailure?
     /// Something was read from the band: the radio works.
     var moved = false
-    /// Somebody asked for another sync meanwhile.
-    var isAskedAgain = false
 }
 
 /// Whoever wants turns for a band.
 struct RadioMember: Sendable {
+    /// Tells two members of one band apart, of which one goes while the other comes.
+    final class Identity: Sendable {}
+
+    var identity = Identity()
     var device: DeviceID
     var takeTurn: @Sendable (RadioTurn) async -> TurnEnd
     /// It was looked for and not heard, or there is no adapter: whoever waits is told.
     var couldNot: @Sendable (BlueZFailure) async -> Void
+    /// Somebody waits for another turn.
+    var isAskedFor: @Sendable () async -> Bool = { false }
 }
 
 /// What others may read of the radio at any time.
@@ -39,6 +43,12 @@ struct RadioBoard: Sendable {
 }
 
 extension SyncOutcome {
+    /// Of a session after which only a new connection goes on. One more is nothing bad; a band that ends each so is tried less
+    /// and less often.
+    ///
+    /// - Parameter fruitless: such sessions in a row by which nothing was stored
+    static func goingOn(fruitless: Int) -> SyncOutcome { fruitless < 2 ? .again : .failed(moved: false) }
+
     /// Whose fault a failure is, and whether trying again can help.
     init(_ failure: BlueZFailure, moved: Bool) {
         switch failure.kind {

@@ -143,7 +143,7 @@ extension RunningGateway {
         watching.cancel()
         // Where it took too long.
         pairingWork[address]?.cancel()
-        await parts.radio.drop(address)
+        await parts.radio.drop(address, member.identity)
         return try result.get()
     }
 

@@ -57,11 +57,18 @@ public struct RadioSchedule: Sendable {
         bands[band]?.isAsked = true
         bands[band]?.nextLook = min(turn.nextLook, now)
         if !turn.isDue(at: now) { bands[band]?.waitsSince = now }
-        if var scan, turn.phase == .idle, !isFresh(turn, at: now) {
+        // Asked again and again it would listen for ever, and nobody would be answered.
+        guard !turn.isAsked, turn.phase == .idle, !isFresh(turn, at: now), var scan else { return }
+        if scan.isExclusive {
+            // Connections wait for it: it is not made longer. The band has a look of its own after it, and what it was owed
+            // is forgotten, or connections would wait for that one too.
+            scan.bands.remove(band)
+            bands[band]?.lookOwedSince = nil
+        } else {
             scan.bands.insert(band)
             scan.until = max(scan.until, now + settings.askedLook)
-            self.scan = scan
         }
+        self.scan = scan
     }
 
     private mutating func becameDue(_ band: BluetoothAddress, _ now: MonotonicTime) {
@@ -197,6 +204,19 @@ public struct RadioSchedule: Sendable {
     /// Other programs' links over an adapter.
     public func othersUse(_ adapter: BluetoothAddress) -> Bool {
         adapters[adapter]?.connected.contains { bands[$0] == nil } == true
+    }
+
+    /// Who has a link over an adapter, or over any; nil = over any only.
+    public func use(of adapter: BluetoothAddress?) -> RadioUse {
+        let linked = bands.values.compactMap { turn -> BluetoothAddress? in
+            guard case .linked(let over) = turn.phase else { return nil }
+            return over
+        }
+        return RadioUse(
+            byBands: adapter.map { linked.contains($0) } ?? false, byBandsAnywhere: !linked.isEmpty,
+            byOthers: adapter.map { othersUse($0) } ?? false,
+            byOthersAnywhere: adapters.keys.contains { othersUse($0) },
+            hasUnusedLinks: adapter.map { !unusedLinks(on: $0).isEmpty } ?? false)
     }
 
     /// Bands that are shown as connected over an adapter and that nobody here uses.

@@ -10,6 +10,7 @@ import Testing
 @testable import BlueZModel
 
 let band = BluetoothAddress(bits: 0xF0F1_F2F3_F4F0)
+let simulatedAdapter = BluetoothAddress(bits: 0x00AA_0100_0023)
 
 /// A private bus with a simulated BlueZ and one band, and a client on it.
 final class GatewayBed: Sendable {
@@ -29,7 +30,6 @@ final class GatewayBed: Sendable {
         var timings = BlueZTimings()
         timings.lateObjects = .seconds(2)
         timings.lateObjectsPoll = .milliseconds(100)
-        timings.discoveryRetry = .milliseconds(50)
         timings.seenInterval = .zero
         return timings
     }()
@@ -105,7 +105,7 @@ final class GatewayBed: Sendable {
 
     /// Discovers the band, as a gateway does at first.
     func discover() async throws {
-        try await client.startDiscovery()
+        try await client.startDiscovery(on: simulatedAdapter)
         try await wait {
             $0.contains { if case .deviceSeen(let device) = $0 { device.address == band } else { false } }
         }

@@ -28,6 +28,16 @@ import Testing
         _ = try await bed.connect()
     }
 
+    @Test func anAdapterThatStaysOffIsAFailure() async throws {
+        let bed = try await GatewayBed.start()
+        try await bed.simulator.refusePowerOn(2)
+        #expect(await failure { try await bed.client.powerCycle(adapter) }?.operation == .reset)
+        #expect(await bed.client.adapters().map(\.powered) == [false])
+        #expect(await failure { try await bed.client.powerOn(adapter) } != nil)
+        try await bed.client.powerOn(adapter)
+        #expect(await bed.client.adapters().map(\.powered) == [true])
+    }
+
     @Test func anAdapterThatRfkillBlocksIsNamedSo() async throws {
         let bed = try await GatewayBed.start()
         try await bed.simulator.setBlocked(true)
@@ -94,6 +104,7 @@ import Testing
         #expect(await bed.client.devices().isEmpty)
         try await bed.simulator.plug(as: 4)
         try await bed.wait { _ in await bed.client.adapters().first?.name == "hci4" }
+        try await bed.client.startDiscovery(on: adapter)
         try await bed.wait { _ in await bed.client.device(band)?.rssi != nil }
         _ = try await bed.client.connect(band, on: adapter)
         // The band is at one place only, and that is the adapter's new one.

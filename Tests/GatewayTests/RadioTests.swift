@@ -16,6 +16,11 @@ struct RadioTests {
         #expect(SyncOutcome(BlueZFailure(kind: kind, during: .connect), moved: false) == outcome)
     }
 
+    @Test func aBandThatEndsEachSessionForANewConnectionIsTriedLessOften() {
+        #expect((0..<2).map { SyncOutcome.goingOn(fruitless: $0) } == [.again, .again])
+        #expect((2..<5).allSatisfy { SyncOutcome.goingOn(fruitless: $0) == .failed(moved: false) })
+    }
+
     @Test func rfkillIsReadFromTheKernel() throws {
         let directory = "/tmp/bandferry-rfkill.\(getpid())"
         func write(_ number: Int, _ name: String, _ text: String) throws {

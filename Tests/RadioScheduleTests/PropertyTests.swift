@@ -39,15 +39,17 @@ private let seeds: [UInt64] = {
             var rssi: [BluetoothAddress: Int] = [adapters[index % 2]: -60]
             if generator.next() % 2 == 0 { rssi[adapters[1 - index % 2]] = -70 + Int(generator.next() % 20) }
             bands[bandAddress(index)] = RadioWorld.Band(
-                records: Int(generator.next() % 20_000), rssi: rssi, failsToConnect: 0.3, drops: 0.02)
+                records: Int(generator.next() % 20_000), rssi: rssi, failsToConnect: 0.3, drops: 0.02,
+                odd: 0.1)
         }
         var world = RadioWorld(bands: bands, adapters: adapters, slots: 3, seed: seed)
         for _ in 0..<60 {
-            switch generator.next() % 7 {
+            switch generator.next() % 8 {
             case 0: world.unplug(adapters[Int(generator.next() % 2)])
             case 1, 2: world.adapters = Set(adapters)
             case 3, 4: world.bands[bandAddress(Int(generator.next() % 12))]?.isPresent.toggle()
             case 5: world.tell(.asked(bandAddress(Int(generator.next() % 12))))
+            case 6: world.tell(.listen(Int64(generator.next() % 30_000)))
             default: world.foreign[adapters[0]] = generator.next() % 2 == 0 ? [BluetoothAddress(bits: 1)] : []
             }
             world.run(for: Int64(generator.next() % 120_000))
@@ -57,6 +59,7 @@ private let seeds: [UInt64] = {
             world.bands[bandAddress(index)]?.isPresent = true
             world.bands[bandAddress(index)]?.syncs = 0
             world.bands[bandAddress(index)]?.failsToConnect = 0.1
+            world.bands[bandAddress(index)]?.odd = 0
         }
         world.run(for: 3 * 3_600_000) { $0.bands.values.allSatisfy { $0.syncs > 0 } }
         #expect(world.bands.values.allSatisfy { $0.syncs > 0 }, "seed \(seed)")
@@ -74,6 +77,28 @@ private let seeds: [UInt64] = {
         let tries = world.actions.filter { $0 == .connect(bandAddress(0), on: adapterAddress(0)) }.count
         #expect((20...60).contains(tries), "seed \(seed): \(tries) tries in two hours")
         #expect(world.violations.isEmpty)
+    }
+
+    /// Bands that need a person, and an adapter that refuses, cost the others little; somebody who listens disturbs nobody.
+    @Test(arguments: seeds) func whoNeedsHelpIsLeftAloneAndHoldsNobodyUp(_ seed: UInt64) {
+        var bands = RadioWorld.alike(8, records: 2_000)
+        bands[bandAddress(0)]?.ends = .needsHelp
+        bands[bandAddress(1)]?.ends = .rest(1_800_000)
+        bands[bandAddress(2)]?.ends = .radioFault
+        bands[bandAddress(3)]?.ends = .noSlot
+        var world = RadioWorld(bands: bands, adapters: [adapterAddress(0)], slots: 3, seed: seed)
+        for _ in 0..<12 {
+            world.tell(.listen(5_000))
+            world.run(for: 600_000)
+        }
+        #expect((4..<8).allSatisfy { (world.bands[bandAddress($0)]?.syncs ?? 0) >= 6 }, "seed \(seed)")
+        let tries = (0..<4).map { index in
+            world.actions.filter { $0 == .connect(bandAddress(index), on: adapterAddress(0)) }.count
+        }
+        #expect((6...9).contains(tries[0]) && (3...5).contains(tries[1]), "seed \(seed): \(tries)")
+        // Tried again and again, and not without a pause: it is not the band's fault.
+        #expect(tries[2] > 20 && tries[2] < 3_600 && tries[3] > 20, "seed \(seed): \(tries)")
+        #expect(world.violations.isEmpty, "seed \(seed): \(world.violations.prefix(3))")
     }
 
     /// A busy radio does not make it deaf for the one who comes home.

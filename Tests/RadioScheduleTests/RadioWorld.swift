@@ -13,6 +13,10 @@ struct RadioWorld {
         /// An attempt fails, a link breaks in its next second: by chance.
         var failsToConnect = 0.0
         var drops = 0.0
+        /// An attempt ends in one of the rarer ways: by chance.
+        var odd = 0.0
+        /// Each of its attempts ends so.
+        var ends: SyncOutcome?
         var caughtUpAt: Int64?
         var syncs = 0
     }
@@ -47,6 +51,8 @@ struct RadioWorld {
     var violations: [String] = []
     var notHeard: [BluetoothAddress] = []
     var actions: [RadioAction] = []
+    /// Bands that are to be left alone until then, unless somebody asks.
+    private var leftAlone: [BluetoothAddress: Int64] = [:]
     private var sightings: [RadioView.Sighting] = []
 
     init(
@@ -66,6 +72,7 @@ struct RadioWorld {
     var time: MonotonicTime { MonotonicTime(milliseconds: now) }
 
     mutating func tell(_ event: RadioEvent) {
+        if case .asked(let band) = event { leftAlone[band] = nil }
         for action in schedule.handle(event, at: time) { perform(action) }
     }
 
@@ -113,6 +120,10 @@ struct RadioWorld {
             switch what {
             case .connecting(let adapter, let until, let succeeds):
                 guard until <= now else { continue }
+                if let outcome = oddEnd(of: address) {
+                    end(address, outcome)
+                    continue
+                }
                 guard succeeds, bands[address]?.isPresent == true, adapters.contains(adapter) else {
                     end(address, .failed(moved: false))
                     continue
@@ -125,6 +136,13 @@ struct RadioWorld {
                 if until <= now { end(address, outcome) }
             }
         }
+    }
+
+    private mutating func oddEnd(of band: BluetoothAddress) -> SyncOutcome? {
+        if let ends = bands[band]?.ends { return ends }
+        guard chance(bands[band]?.odd ?? 0) else { return nil }
+        let all: [SyncOutcome] = [.needsHelp, .rest(60_000), .noSlot, .radioFault, .again]
+        return all[Int(generator.next() % UInt64(all.count))]
     }
 
     private mutating func transfer(_ address: BluetoothAddress, _ adapter: BluetoothAddress) {
@@ -142,6 +160,11 @@ struct RadioWorld {
 
     private mutating func end(_ address: BluetoothAddress, _ outcome: SyncOutcome) {
         work[address] = nil
+        switch outcome {
+        case .rest(let time): leftAlone[address] = now + time
+        case .needsHelp: leftAlone[address] = now + 900_000
+        default: leftAlone[address] = nil
+        }
         if outcome == .caughtUp {
             bands[address]?.syncs += 1
             if bands[address]?.caughtUpAt == nil { bands[address]?.caughtUpAt = now }
@@ -157,6 +180,9 @@ struct RadioWorld {
         case .stopScan(let adapter):
             if scanning.remove(adapter) == nil { violations.append("\(now): no scan to stop on \(adapter)") }
         case .connect(let band, let adapter):
+            if let until = leftAlone[band], now < until {
+                violations.append("\(now): \(band) is to be left alone until \(until)")
+            }
             if work[band] != nil { violations.append("\(now): \(band) is busy") }
             if work.values.contains(where: { if case .connecting(adapter, _, _) = $0 { true } else { false } }
             ) {

@@ -190,6 +190,59 @@ private func view(
         #expect(schedule.handle(.timePassed, at: time(620_000)) == [.notHeard(bandAddress(0)), .stopScan(a)])
     }
 
+    /// Band 0 is linked, band 1 waits to be connected to, 2 and 3 are away, and the look for them has waited too long.
+    private func waitingForALook() -> RadioSchedule {
+        var schedule = given(bands: 4, links: 2)
+        _ = schedule.handle(.seen(view(heard: [(0, a, -60)], at: 600)), at: time(600))
+        // The attempt keeps the adapter from listening.
+        _ = schedule.handle(.timePassed, at: time(700))
+        _ = schedule.handle(.linked(bandAddress(0)), at: time(40_000))
+        return schedule
+    }
+
+    @Test func askingForAbsentBandsInTurnKeepsNoConnectionWaiting() {
+        var schedule = waitingForALook()
+        #expect(schedule.isScanning)
+        var connectedAt: Int64?
+        var now: Int64 = 40_000
+        while now < 200_000, connectedAt == nil {
+            now += 500
+            // Two clients that ask again and again, for bands that are not there.
+            var actions = schedule.handle(.asked(bandAddress(2 + Int(now / 500) % 2)), at: time(now))
+            actions += schedule.handle(
+                .seen(view(heard: [(1, a, -60)], at: now, connected: [a: [bandAddress(0)]])), at: time(now))
+            if actions.contains(.connect(bandAddress(1), on: a)) { connectedAt = now }
+        }
+        #expect((connectedAt ?? .max) < 60_000, "connected at \(connectedAt ?? -1)")
+    }
+
+    @Test func whoeverAsksAgainAndAgainIsAnswered() {
+        var schedule = given()
+        var answers: [Int64] = []
+        for now in stride(from: Int64(100), to: 60_000, by: 500) {
+            let actions = schedule.handle(.asked(bandAddress(0)), at: time(now))
+            if actions.contains(.notHeard(bandAddress(0))) { answers.append(now) }
+        }
+        #expect(answers.first.map { $0 <= 20_600 } == true, "\(answers)")
+    }
+
+    @Test func whoHasALinkIsKnown() {
+        var schedule = given(bands: 2, adapters: [a, b])
+        _ = schedule.handle(.seen(view([a, b], heard: [(0, a, -60)], at: 600)), at: time(600))
+        #expect(schedule.use(of: a) == RadioUse(), "an attempt is no link yet")
+        _ = schedule.handle(.linked(bandAddress(0)), at: time(700))
+        #expect(schedule.use(of: a) == RadioUse(byBands: true))
+        #expect(schedule.use(of: b) == RadioUse(byBandsAnywhere: true))
+        #expect(schedule.use(of: nil) == RadioUse(byBandsAnywhere: true))
+        let stranger = BluetoothAddress(bits: 1)
+        _ = schedule.handle(
+            .seen(view([a, b], connected: [a: [bandAddress(0)], b: [stranger, bandAddress(1)]])),
+            at: time(800))
+        // The link of band 1 is taken over at once, as an attempt.
+        #expect(
+            schedule.use(of: b) == RadioUse(byBandsAnywhere: true, byOthers: true, byOthersAnywhere: true))
+    }
+
     @Test func askingWithoutAnAdapterIsAnsweredAtOnce() {
         var schedule = given()
         _ = schedule.handle(.seen(view([])), at: time(100))

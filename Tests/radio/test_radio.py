@@ -103,6 +103,48 @@ class Adapter(RadioCase):
         self.assertEqual(remedies(stack)[:2], ["stop_discovery", "power_cycle"])
         self.assertRegex(stack.daemon.text(), r"the radio in all \(.*power_cycle=1")
 
+    def started_with_stuck_discovery(self, refusals):
+        """The daemon switches the adapter off and on, and so many tries to switch it on fail."""
+        stack = self.stack(bands=1)
+        stack.start_bus().start_server().start_sim()
+        control(stack, "adapter", "StickDiscovery", "boolean:true")
+        control(stack, "adapter", "RefusePowerOn", f"uint32:{refusals}")
+        stack.start_daemon()
+        return stack
+
+    def wait_until_off(self, stack):
+        stack.wait(lambda: adapter_status(stack)["Powered"] == 0, "the adapter to be off", deadline=120, pause=0.1)
+
+    def test_one_that_can_not_be_switched_on_at_once_is_not_left_off(self):
+        stack = self.started_with_stuck_discovery(refusals=2)
+        self.finish(stack)
+        self.assertIn("can't be switched on; it is tried again", stack.daemon.text())
+        self.assertIn("is on again", stack.daemon.text())
+
+    def test_one_that_stays_off_is_named(self):
+        stack = self.started_with_stuck_discovery(refusals=1000)
+        self.wait_for_problem(stack, "bluetooth_stuck")
+        control(stack, "adapter", "RefusePowerOn", "uint32:0")
+        self.finish(stack)
+
+    def test_a_daemon_that_is_killed_with_one_switched_off_switches_it_on_at_its_next_start(self):
+        stack = self.started_with_stuck_discovery(refusals=1000)
+        self.wait_until_off(stack)
+        stack.daemon.kill()
+        owed = "SELECT count(*) FROM meta WHERE key LIKE 'power_owed/%'"
+        self.assertEqual(stack.gateway(owed)[0][0], 1)
+        control(stack, "adapter", "RefusePowerOn", "uint32:0")
+        stack.start_daemon()
+        self.finish(stack)
+        self.assertEqual(stack.gateway(owed)[0][0], 0)
+
+    def test_a_stop_leaves_none_off(self):
+        stack = self.started_with_stuck_discovery(refusals=1000)
+        self.wait_until_off(stack)
+        control(stack, "adapter", "RefusePowerOn", "uint32:0")
+        self.assertEqual(stack.daemon.stop(), 0)
+        self.assertEqual(adapter_status(stack)["Powered"], 1)
+
     def test_a_call_that_is_never_answered(self):
         stack = self.stack(bands=1, band_options=[
             "--records", "600", "--seed", "3", "--time-scale", "20", "--adapter-faults", "neveranswer:StartDiscovery@1"])
@@ -164,3 +206,13 @@ class Links(RadioCase):
         control(stack, "dev_" + stack.bands[0].replace(":", "_"), "SetFaults", "string:")
         self.finish(stack)
         self.assertEqual(stack.gateway("SELECT count(*) FROM band_pauses")[0][0], 0)
+
+
+class Requests(RadioCase):
+    def test_who_asks_during_a_session_is_served_right_after_it(self):
+        stack = self.started_in_mid_stream(gateway_options=["sync_interval = 900"])
+        # Not by the session that runs: that one acks.
+        stack.command("sync", "--no-ack")
+        self.assertEqual(sum(self.caught_up(stack).values()), 2)
+        stack.wait(lambda: self.is_calm(stack), "the upload", deadline=120, pause=0.3)
+        self.check_accounts(stack)
