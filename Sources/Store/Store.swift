@@ -176,6 +176,14 @@ public actor Store {
         try write("adopt a band") { engine, _ in try engine.bands.adopt(band) }
     }
 
+    /// A band that is only observed and that nobody named. One that is adopted or configured stays as it is.
+    public func takeIn(
+        address: BluetoothAddress, device: DeviceID, name: String?
+    ) throws(StoreError) {
+        let band = AdoptedBand(address: address, device: device, mode: .observe, name: name)
+        try write("take a band in") { engine, _ in try engine.bands.takeIn(band) }
+    }
+
     /// At start, before the bands of the configuration file are adopted: what it no longer names is no longer
     /// configured.
     public func clearConfigured() throws(StoreError) {
