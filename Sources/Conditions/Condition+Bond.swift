@@ -1,11 +1,12 @@
 /// Bonds that give trouble: after a few tries the band is left alone.
 extension Condition {
     static let bondRows: [Condition] = [
-        bondLostHere, neverPaired, wrongPasskey, pairingDeclined, bondDoubtful,
+        bondLost, neverPaired, wrongPasskey, pairingDeclined, bondDoubtful,
     ]
 
-    public static let bondLostHere = Condition(
-        "bond_lost", .error, "rest", "The band has lost the bond that this host still has.",
+    public static let bondLost = Condition(
+        "bond_lost", .error,
+        "Could not {operation}: the band has lost the bond that this host still has{detail}.",
         fix:
             "Put the band into pairing mode and run 'bandferry pair {band}': it removes the old bond and makes a new one.")
     public static let neverPaired = Condition(

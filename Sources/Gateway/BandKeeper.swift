@@ -162,9 +162,10 @@ actor BandKeeper {
     private func couldNot(_ failure: BlueZFailure) async {
         guard !isStopping else { return }
         if failure == .notHeard { await wentAway() }
-        parts.meter.failed(failure.problem)
-        await note(problem: failure.problem)
-        let result = SyncResult(stored: 0, problem: failure.problem)
+        let problem = failure.problem(of: band.address)
+        parts.meter.failed(problem)
+        await note(problem: problem)
+        let result = SyncResult(stored: 0, problem: problem)
         for request in requests { request.answer.resume(returning: result) }
         requests = []
     }
@@ -186,7 +187,8 @@ actor BandKeeper {
                 return result
             }
             guard let failure else { return await failed(.unexpected(error), stored: 0) }
-            var result = await failed(failure.problem, stored: 0, SyncOutcome(failure, moved: false))
+            var result = await failed(
+                failure.problem(of: band.address), stored: 0, SyncOutcome(failure, moved: false))
             result.failure = failure
             return result
         }

@@ -65,8 +65,8 @@ extension RunningGateway {
                 .failed,
                 "the pairing was given up; " + (isBondGone ? "the old bond is gone" : "nothing was changed"))
         case let failure as BlueZFailure:
-            return CommandFailure(
-                .notReady, "\(failure.problem.text) \(failure.problem.remedy)" + gone)
+            let problem = failure.problem(of: address)
+            return CommandFailure(.notReady, "\(problem.text) \(problem.remedy)" + gone)
         default: return error
         }
     }

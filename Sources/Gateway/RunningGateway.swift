@@ -64,6 +64,7 @@ actor RunningGateway {
                 stateDirectory: configuration.stateDirectory,
                 log: { event in
                     UploadLog(log: settings.log).write(event)
+                    if case .runFailed(_, _, let cause, _, _) = event { meter.uploadFailed(cause) }
                     if let device = event.mayChangeAcks { acks.give(device) }
                 },
                 serverState: { device, state in relay.give(device, state) },
@@ -270,7 +271,7 @@ actor RunningGateway {
 
     func scan(seconds: Int) async throws -> [SeenBand] {
         do {
-            try await parts.radio.listen(for: .seconds(max(1, min(seconds, 120))))
+            try await parts.radio.listen(for: .seconds(max(1, min(seconds, 300))))
         } catch {
             throw CommandFailure(.notReady, "\(error.problem.text) \(error.problem.remedy)")
         }
