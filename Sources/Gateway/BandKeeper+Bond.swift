@@ -37,7 +37,9 @@ extension BandKeeper {
 
     /// It is out of reach: its links may have broken for that, and its bond be sound. It is tried when it is back.
     func wentAway() async {
-        guard rests == .doubtful, var watch = try? await parts.store.bondWatch(of: band.device) else { return }
+        guard rests == .doubtful, var watch = try? await parts.store.bondWatch(of: band.device) else {
+            return
+        }
         watch.wasMissed()
         do { try await parts.store.setBondWatch(watch, of: band.device) } catch {
             // Then the rest goes on to its end.

@@ -241,7 +241,8 @@ extension RunningGateway {
         guard progress != .notInRange else {
             throw CommandFailure(
                 .outOfRange,
-                "\(address) was not heard, and nothing was changed: bring it nearer, and wake it if it sleeps")
+                "\(address) was not heard, and nothing was changed: bring it nearer, and wake it if it sleeps"
+            )
         }
         try await bondEnded(of: keeper.band)
         try await keepAnew(address)

@@ -328,7 +328,8 @@ actor RunningGateway {
     func changing(_ address: BluetoothAddress, _ body: () async throws -> Void) async throws {
         guard inTransition.insert(address).inserted else {
             throw CommandFailure(
-                .inProgress, "\(address) is being paired, adopted or forgotten already; try again when that is over")
+                .inProgress,
+                "\(address) is being paired, adopted or forgotten already; try again when that is over")
         }
         defer { inTransition.remove(address) }
         try await body()

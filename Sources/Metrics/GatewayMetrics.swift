@@ -176,7 +176,7 @@ public struct GatewayMetrics: Sendable {
             failures,
             MetricFamily(
                 "bandferry_upload_last_success_age_seconds", .gauge, unit: "seconds",
-                help: "Time since the server last confirmed samples.", value)
+                help: "Time since the server last confirmed samples.", value),
         ]
     }
 

@@ -59,9 +59,9 @@ struct StatusQuery {
     private func oldestPending(band: Int64) throws -> Timestamp? {
         try database.all(
             """
-            SELECT (SELECT recorded_at FROM samples WHERE key >= (u.ring << 40) + (u.first << 8)
+            SELECT (SELECT recorded_at FROM samples WHERE key >= (u.ring << 40) + (u.low << 8)
                 AND key < (u.ring + 1) << 40 ORDER BY key LIMIT 1)
-            FROM (SELECT ring, min(first_seq) AS first FROM unconfirmed
+            FROM (SELECT ring, min(first_seq) AS low FROM unconfirmed
                 WHERE ring IN (SELECT id FROM rings WHERE band = ?) GROUP BY ring) u
             """, .integer(band)
         ) { $0.optionalInt64(0) }.compactMap { $0 }.min().map { Timestamp(milliseconds: $0) }

@@ -392,7 +392,8 @@ private func view(
         #expect(schedule.handle(.timePassed, at: time(41_000)) == [.startScan(a)])
         // It is there: it is not connected to, and left alone until the next look.
         #expect(
-            schedule.handle(.seen(view(heard: [(0, a, -60)], at: 41_500)), at: time(41_500)) == [.stopScan(a)])
+            schedule.handle(.seen(view(heard: [(0, a, -60)], at: 41_500)), at: time(41_500)) == [.stopScan(a)]
+        )
         #expect(schedule.handle(.timePassed, at: time(81_499)) == [])
         #expect(schedule.handle(.timePassed, at: time(81_500)) == [.startScan(a)])
         // It is away: whoever keeps it is told, ends the rest, and it is connected to when it is back.

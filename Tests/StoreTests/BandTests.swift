@@ -97,6 +97,8 @@ import Testing
         let newest = try fixture.samples().last
         #expect(status.newestRecordedAt == newest?.recordedAt)
         #expect(status.pending == 3)
+        let oldest = try fixture.samples().first
+        #expect(status.oldestPendingAt == oldest?.recordedAt && oldest != nil)
         #expect(status.problem?.since == time)
         #expect(try fixture.reader().status() == [status])
         try await store.setProblem(device: device, nil)
