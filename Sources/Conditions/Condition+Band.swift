@@ -64,7 +64,7 @@ extension Condition {
     public static let noBandHistory = Condition(
         "no_band_history", .error, "Could not {operation}: the band shows no Band History service{detail}.",
         fix:
-            "If the band's firmware was changed, run `bluetoothctl remove ADDRESS` so that BlueZ forgets what it remembers of "
+            "If the band's firmware was changed, run `bluetoothctl remove {band}` so that BlueZ forgets what it remembers of "
             + "it.")
     public static let cacheStale = Condition(
         "cache_stale", .error,
