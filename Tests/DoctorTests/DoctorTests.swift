@@ -160,7 +160,8 @@ private let cases: [Case] = [
         "bond_stale", .error, says: "keeps a bond with band F0:F1:F2:F3:F4:F5 that does not work",
         fix: "Put the band into pairing mode and run `bandferry pair F0:F1:F2:F3:F4:F5`"
     ) {
-        $0.band.problem = Problem(.bondLost, ["operation": "connect", "detail": ""])
+        $0.band.problem = Problem(
+            .bondLost, ["operation": "connect", "detail": "", "band": "F0:F1:F2:F3:F4:F5"])
     },
     Case(
         "cache_stale", .error, says: "without the characteristics of Band History",
