@@ -11,41 +11,27 @@ public typealias AgentPolicy = @Sendable (BluetoothAddress) -> Bool
 extension BlueZClient {
     private static let agentPath = "/org/bandferry/agent"
 
-    /// What the agent says of itself. With a keyboard and a display bands ask for passkeys, which nobody would answer by day.
-    private var capability: String { people.isEmpty ? "NoInputNoOutput" : "KeyboardDisplay" }
+    /// What the agent should say of itself. With a keyboard and a display bands ask for passkeys, which nobody would answer
+    /// by day.
+    private var wantedCapability: String { people.isEmpty ? Self.nobody : "KeyboardDisplay" }
+    private static let nobody = "NoInputNoOutput"
 
-    /// Registers an agent without keyboard and display. It stays registered across restarts of bluetoothd.
+    /// Registers an agent without keyboard and display. It stays registered across restarts of bluetoothd; where BlueZ
+    /// refuses it, which is thrown, it is tried again by itself.
     public func registerAgent(authorising policy: @escaping AgentPolicy) async throws(BlueZFailure) {
         agentPolicy = policy
-        guard owner != nil else { return }
-        try await register()
+        try await settleAgent()
     }
 
     func registerAgentQuietly() async {
         do throws(BlueZFailure) {
-            try await register()
+            try await settleAgent()
         } catch {
             log("the pairing agent was not registered", [("error", error.code), ("text", error.text)])
         }
     }
 
-    private func register() async throws(BlueZFailure) {
-        let path = BusValue.objectPath(Self.agentPath)
-        do throws(BlueZFailure) {
-            _ = try await call(
-                BlueZPath.manager, BlueZName.agentManager, "RegisterAgent",
-                [path, .string(capability)],
-                deadline: timings.other, during: .registerAgent)
-        } catch {
-            guard error.kind == .alreadyDone else { throw error }
-        }
-        // Without a default agent a pairing that BlueZ begins by itself hangs for 30 s.
-        _ = try await call(
-            BlueZPath.manager, BlueZName.agentManager, "RequestDefaultAgent", [path], deadline: timings.other,
-            during: .registerAgent)
-    }
-
-    /// From now on questions about this band go to a person. To be ended by `endPairing`.
+    /// From now on questions about this band go to a person. To be ended by `endPairing`, unless it throws.
     public func beginPairing(
         with address: BluetoothAddress, asking person: any PairingPerson
     ) async throws(BlueZFailure) {
@@ -53,16 +39,19 @@ extension BlueZClient {
             throw BlueZFailure(kind: .inProgress, during: .pair, text: "the band is being paired already")
         }
         people[address] = person
-        if people.count == 1 { try await registerAnew() }
+        do throws(BlueZFailure) {
+            try await settleAgent()
+        } catch {
+            people[address] = nil
+            // Whoever waits for this may be cancelled, and need not wait for it.
+            Task { await self.registerAgentQuietly() }
+            throw error
+        }
     }
 
     public func endPairing(with address: BluetoothAddress) async {
-        guard people.removeValue(forKey: address) != nil, people.isEmpty else { return }
-        do throws(BlueZFailure) {
-            try await registerAnew()
-        } catch {
-            log("the pairing agent was not registered", [("error", error.code), ("text", error.text)])
-        }
+        guard people.removeValue(forKey: address) != nil else { return }
+        await registerAgentQuietly()
     }
 
     /// What BlueZ asked about a band since it was last connected.
@@ -73,15 +62,72 @@ extension BlueZClient {
         find(address, on: adapter).flatMap { dropReasons[$0.path] }
     }
 
-    /// BlueZ takes what an agent can do from its registration.
-    private func registerAnew() async throws(BlueZFailure) {
-        guard agentPolicy != nil, owner != nil else { return }
-        await unregisterAgent()
-        try await register()
+    /// Has BlueZ know of the agent what is wanted now. One after the other, and never cancelled half-way: a registration
+    /// that nobody finishes would leave the agent with a keyboard, or bluetoothd without an agent.
+    private func settleAgent() async throws(BlueZFailure) {
+        let before = agentWork
+        let work = Task {
+            await before?.value
+            return await self.registerAsWanted()
+        }
+        agentWork = Task { _ = await work.value }
+        if case .failure(let failure) = await work.value { throw failure }
+    }
+
+    private func registerAsWanted() async -> Result<Void, BlueZFailure> {
+        guard agentPolicy != nil, owner != nil else { return .success(()) }
+        let wanted = wantedCapability
+        guard registeredCapability != wanted else { return .success(()) }
+        do throws(BlueZFailure) {
+            // BlueZ takes what an agent can do from its registration.
+            if registeredCapability != nil { await unregisterAgent() }
+            try await register(wanted)
+            agentRetryPause = timings.agentRetry
+            return .success(())
+        } catch {
+            retryAgentLater()
+            return .failure(error)
+        }
+    }
+
+    private func register(_ capability: String) async throws(BlueZFailure) {
+        do throws(BlueZFailure) {
+            try await callRegister(capability)
+        } catch {
+            guard error.kind == .alreadyDone else { throw error }
+            // By a call whose answer never came: what it said of the agent is not known.
+            await unregisterAgent()
+            try await callRegister(capability)
+        }
+        // Without a default agent a pairing that BlueZ begins by itself hangs for 30 s.
+        _ = try await call(
+            BlueZPath.manager, BlueZName.agentManager, "RequestDefaultAgent",
+            [.objectPath(Self.agentPath)], deadline: timings.other, during: .registerAgent)
+        registeredCapability = owner == nil ? nil : capability
+    }
+
+    private func callRegister(_ capability: String) async throws(BlueZFailure) {
+        _ = try await call(
+            BlueZPath.manager, BlueZName.agentManager, "RegisterAgent",
+            [.objectPath(Self.agentPath), .string(capability)], deadline: timings.other,
+            during: .registerAgent)
+    }
+
+    /// Without an agent nothing is paired: it is tried again, at growing distances.
+    private func retryAgentLater() {
+        guard !agentRetryIsScheduled else { return }
+        agentRetryIsScheduled = true
+        let pause = agentRetryPause ?? timings.agentRetry
+        agentRetryPause = min(pause * 2, timings.agentRetryMost)
+        after(pause) { client in
+            client.agentRetryIsScheduled = false
+            Task { await client.registerAgentQuietly() }
+        }
     }
 
     func unregisterAgent() async {
         guard agentPolicy != nil, owner != nil else { return }
+        registeredCapability = nil
         _ = try? await call(
             BlueZPath.manager, BlueZName.agentManager, "UnregisterAgent", [.objectPath(Self.agentPath)],
             deadline: timings.other, during: .registerAgent)
@@ -107,7 +153,9 @@ extension BlueZClient {
         switch call.member {
         case "Release": return .reply([])
         case "Cancel":
-            for person in people.values { person.withdraw() }
+            // BlueZ asks an agent one thing at a time, and names no band here.
+            if let asked = askedLast { people[asked]?.withdraw() }
+            askedLast = nil
             return .reply([])
         case "RequestAuthorization", "AuthorizeService":
             guard let address, agentPolicy?(address) == true || people[address] != nil else { break }
@@ -117,8 +165,9 @@ extension BlueZClient {
             if let number = call.arguments.last?.integer, let person = people[address] {
                 return ask(person, .comparePasskey(UInt32(clamping: number)), call, address)
             }
-            // Digits that nobody compared are worth nothing; without a display there are none, only a yes.
-            guard people.isEmpty, agentPolicy?(address) == true else {
+            // Digits that nobody compared are worth nothing. There are none, only a yes, where BlueZ knows of no display;
+            // what it was last told counts, not what it is being told.
+            guard people.isEmpty, registeredCapability == Self.nobody, agentPolicy?(address) == true else {
                 demands[address] = .nobodyThere
                 break
             }
@@ -135,6 +184,7 @@ extension BlueZClient {
                 let passkey = call.arguments[1].integer, let entered = call.arguments[2].integer
             else { break }
             demands[address] = .shown
+            askedLast = address
             let question = PairingQuestion.showPasskey(UInt32(clamping: passkey), entered: entered)
             Task { _ = await person.ask(question) }
             return .reply([])
@@ -150,8 +200,10 @@ extension BlueZClient {
         _ address: BluetoothAddress
     ) -> CallOutcome {
         demands[address] = .declined
+        askedLast = address
         Task {
             let reply = await person.ask(question)
+            if self.askedLast == address { self.askedLast = nil }
             let outcome: CallOutcome
             switch (question, reply) {
             case (.enterPasskey, .passkey(let passkey)): outcome = .reply([.uint32(passkey)])

@@ -168,6 +168,8 @@ extension BlueZClient {
     /// Everything that we knew of bluetoothd is void.
     private func forgetService(why: BlueZFailureKind) {
         owner = nil
+        registeredCapability = nil
+        askedLast = nil
         objects = BlueZObjects()
         discoveries = []
         lastSeen = [:]

@@ -47,6 +47,14 @@ public actor BlueZClient {
     /// Adapters on which discovery was started.
     var discoveries: Set<BluetoothAddress> = []
     var agentPolicy: AgentPolicy?
+    /// What BlueZ was told that the agent can do; nil = nothing, or not certainly.
+    var registeredCapability: String?
+    /// The last registration, done or under way.
+    var agentWork: Task<Void, Never>?
+    var agentRetryIsScheduled = false
+    var agentRetryPause: Duration?
+    /// The band about which BlueZ asked last, until that is answered.
+    var askedLast: BluetoothAddress?
     /// Bands that are being paired with a person's help.
     var people: [BluetoothAddress: any PairingPerson] = [:]
     /// What was asked for a band since it was last connected.

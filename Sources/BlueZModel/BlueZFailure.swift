@@ -36,9 +36,12 @@ public struct BlueZFailure: Error, Equatable, Sendable, CustomStringConvertible 
     public var condition: Condition { advice.condition }
 
     /// What varies in the condition's text.
-    public var parameters: Condition.Parameters {
+    public var parameters: Condition.Parameters { parameters(ofBand: "ADDRESS") }
+
+    /// With what a person has to write for the band in a command.
+    public func parameters(ofBand band: String) -> Condition.Parameters {
         [
-            "operation": operation.rawValue, "error": advice.error,
+            "operation": operation.rawValue, "error": advice.error, "band": band,
             "detail": text.isEmpty ? "" : " (BlueZ says: \(text.prefix { $0 != "\n" }))",
         ]
     }

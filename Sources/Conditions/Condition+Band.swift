@@ -3,7 +3,7 @@ extension Condition {
     static let bandRows: [Condition] =
         [
             bandUnreachable, linkLost, interrupted, stalled, bandProtocol, heldByAnotherProgram,
-            heldByAnotherProgramNow, notPermitted, notPaired, pairingFailed, bondLost, bondStale,
+            heldByAnotherProgramNow, notPermitted, notPaired, pairingFailed, bondStale,
             bandForgotten,
             noBandHistory, cacheStale, bandBusy, bandKnowsNoCommand, bandWrongLength, bandNotSubscribed,
             bandError,
@@ -50,12 +50,8 @@ extension Condition {
     public static let pairingFailed = Condition(
         "pairing_failed", .error, "Could not {operation}: pairing failed{detail}.",
         fix:
-            "Put the band into pairing mode and run `bandferry pair BAND` at a terminal: an old bond is removed first."
+            "Put the band into pairing mode and run `bandferry pair {band}` at a terminal: an old bond is removed first."
     )
-    public static let bondLost = Condition(
-        "bond_lost", .error,
-        "Could not {operation}: the band has lost the keys of its bond with this gateway{detail}.",
-        fix: "Put the band into pairing mode and run `bandferry pair BAND`.")
     public static let bondStale = Condition(
         "bond_stale", .error,
         "BlueZ keeps a bond with band {band} that does not work: {evidence}. The band has probably lost its keys.",
@@ -68,7 +64,7 @@ extension Condition {
     public static let noBandHistory = Condition(
         "no_band_history", .error, "Could not {operation}: the band shows no Band History service{detail}.",
         fix:
-            "If the band's firmware was changed, run `bluetoothctl remove ADDRESS` so that BlueZ forgets what it remembers of "
+            "If the band's firmware was changed, run `bluetoothctl remove {band}` so that BlueZ forgets what it remembers of "
             + "it.")
     public static let cacheStale = Condition(
         "cache_stale", .error,

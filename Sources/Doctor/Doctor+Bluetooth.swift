@@ -89,8 +89,9 @@ extension Doctor {
         if device.isBand, device.isConnected, device.areServicesResolved, !device.showsHistory {
             findings.append(Finding(.cacheStale, ["band": name], subject: subject))
         }
-        // Only with the daemon's own word it is known that it is not the one.
-        if device.isNotifying, holds(facts.daemon.state, status) == false {
+        // BlueZ keeps a subscription over the end of a link, where it holds nobody up. And only with the daemon's own word
+        // it is known that it is not the one.
+        if device.isNotifying, device.isConnected, holds(facts.daemon.state, status) == false {
             findings.append(Finding(.heldByAnotherProgramNow, ["band": name], subject: subject))
         }
         if let rssi = device.rssi, rssi < weakSignal {

@@ -97,6 +97,21 @@ public struct DaemonFacts: Equatable, Sendable {
         self.reason = reason
         self.status = status
     }
+
+    /// Asked before BlueZ was read and again after it: a band that the daemon held at any moment between counts as held.
+    public func asked(again later: DaemonFacts) -> DaemonFacts {
+        guard let status, var shown = later.status else { return later.state == .running ? later : self }
+        for index in shown.bands.indices {
+            guard let before = status.bands.first(where: { $0.address == shown.bands[index].address }) else {
+                continue
+            }
+            // A session that began and ended meanwhile shows in the last contact.
+            if before.connected || before.lastContact != shown.bands[index].lastContact {
+                shown.bands[index].connected = true
+            }
+        }
+        return DaemonFacts(later.state, reason: later.reason, status: shown)
+    }
 }
 
 /// `org.bluez` as it is now.

@@ -29,8 +29,25 @@ extension BandKeeper {
 
     func leaveAlone(for rest: BondRest) -> SyncResult {
         rests = rest.trouble
+        let left = rest.left.milliseconds
         return SyncResult(
-            stored: 0, problem: .bond(rest.trouble, of: band.address), outcome: .rest(rest.left.milliseconds))
+            stored: 0, problem: .bond(rest.trouble, of: band.address),
+            outcome: rest.trouble == .doubtful ? .doubtfulRest(left) : .rest(left))
+    }
+
+    /// It is out of reach: its links may have broken for that, and its bond be sound. It is tried when it is back.
+    func wentAway() async {
+        guard rests == .doubtful, var watch = try? await parts.store.bondWatch(of: band.device) else {
+            return
+        }
+        watch.wasMissed()
+        do { try await parts.store.setBondWatch(watch, of: band.device) } catch {
+            // Then the rest goes on to its end.
+            log.log.warning("that a band went away could not be noted", [("error", .error(error))])
+            return
+        }
+        rests = nil
+        await parts.radio.endRest(of: band.address)
     }
 
     /// Judges why there was no session; nil = not for a reason that lies in the bond, or not certainly so yet.

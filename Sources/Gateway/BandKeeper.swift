@@ -15,6 +15,7 @@ actor BandKeeper {
     let log: BandLog
 
     private var isStopping = false
+    private var starting: Task<Void, Never>?
     /// Of the session that runs.
     private var inbox: SessionInbox?
     /// A person asked for a sync without acks.
@@ -42,18 +43,24 @@ actor BandKeeper {
     }
 
     func start() async {
+        let work = Task { await begin() }
+        starting = work
+        await work.value
+    }
+
+    private func begin() async {
+        guard !isStopping else { return }
         let rest = await rest()
         rests = rest?.trouble
+        guard !isStopping else { return }
         await parts.radio.keep(
-            band.address, resting: rest?.left ?? .zero,
+            band.address, resting: rest?.left ?? .zero, looking: rest?.trouble == .doubtful,
             RadioMember(
                 identity: membership, device: band.device,
                 takeTurn: { [weak self] turn in await self?.take(turn) ?? TurnEnd(outcome: .again) },
                 couldNot: { [weak self] failure in await self?.couldNot(failure) },
                 isAskedFor: { [weak self] in await self?.isAskedFor ?? false }))
-        // Stopped meanwhile: it had nothing to drop yet.
-        if isStopping { await parts.radio.drop(band.address, membership) }
-        // Or asked for before anybody could hear it.
+        // Asked for before anybody could hear it.
         if !requests.isEmpty { await parts.radio.ask(for: band.address) }
     }
 
@@ -68,6 +75,8 @@ actor BandKeeper {
                 try? await Task.sleep(for: .seconds(1))
             }
         }
+        // What is kept after this would take the place of the next keeper's.
+        await starting?.value
         await parts.radio.drop(band.address, membership)
         cancelling.cancel()
         for request in requests {
@@ -157,9 +166,11 @@ actor BandKeeper {
     /// There was no turn: the band was not heard, or there is no adapter.
     private func couldNot(_ failure: BlueZFailure) async {
         guard !isStopping else { return }
-        parts.meter.failed(failure.problem)
-        await note(problem: failure.problem)
-        let result = SyncResult(stored: 0, problem: failure.problem)
+        if failure == .notHeard { await wentAway() }
+        let problem = failure.problem(of: band.address)
+        parts.meter.failed(problem)
+        await note(problem: problem)
+        let result = SyncResult(stored: 0, problem: problem)
         for request in requests { request.answer.resume(returning: result) }
         requests = []
     }
@@ -181,7 +192,8 @@ actor BandKeeper {
                 return result
             }
             guard let failure else { return await failed(.unexpected(error), stored: 0) }
-            var result = await failed(failure.problem, stored: 0, SyncOutcome(failure, moved: false))
+            var result = await failed(
+                failure.problem(of: band.address), stored: 0, SyncOutcome(failure, moved: false))
             result.failure = failure
             return result
         }

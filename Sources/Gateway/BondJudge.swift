@@ -1,7 +1,7 @@
 import BlueZModel
 import GatewayModel
 
-/// What is known of a connection or a pairing that failed.
+/// What is known of a connection or a pairing that failed. The band was heard just before: without that there is no turn.
 struct BondEvidence: Equatable {
     var kind: BlueZFailureKind
     var operation: BlueZOperation
@@ -10,8 +10,6 @@ struct BondEvidence: Equatable {
     var demand = PairingDemand.nothing
     /// BlueZ's word for why the link dropped, since 5.83: the name of the signal `Device1.Disconnected`.
     var reason: String?
-    /// The band was heard just before: it is not only out of reach.
-    var wasHeard = true
 }
 
 /// Tells a bond that the band has lost from one that never was and from a wrong passkey. BlueZ says of all of them that
@@ -25,7 +23,7 @@ enum BondJudge {
             return refused(evidence)
         case .transient where evidence.operation == .connect,
             .notConnected where evidence.operation != .start:
-            return evidence.wasBonded && evidence.wasHeard ? .doubtful : nil
+            return evidence.wasBonded ? .doubtful : nil
         case .transient, .notConnected, .inProgress, .heldByAnother, .notPermitted, .gone, .noService,
             .notReady, .blocked, .adapterFault, .tooManyLinks, .applicationError, .attributeError,
             .unsupported, .invalidCall, .alreadyDone, .deadline, .serviceGone, .busGone, .accessDenied,

@@ -10,6 +10,8 @@ final class GatewayMeter: Sendable {
 
     func connected(_ device: DeviceID) { counts.withLock { $0.connected(device) } }
     func failed(_ problem: Problem) { counts.withLock { $0.failed(problem.code) } }
+    func uploadFailed(_ cause: String) { counts.withLock { $0.uploadFailed(cause) } }
+    func waiting(_ device: DeviceID, _ count: Int) { counts.withLock { $0.waiting(device, count) } }
     func dropped(_ count: Int) { counts.withLock { $0.notificationsDropped += Int64(clamping: count) } }
     func acked(milliseconds: Int64) { counts.withLock { $0.ack.add(milliseconds * 1000) } }
 

@@ -12,6 +12,11 @@ extension BlueZFailure {
     static let stopped = BlueZFailure(kind: .cancelled, during: .connect, text: "the gateway is stopping")
 
     var problem: Problem { Problem(condition, parameters) }
+
+    /// With its address where the fix is a command.
+    func problem(of band: BluetoothAddress) -> Problem {
+        Problem(condition, parameters(ofBand: band.description))
+    }
 }
 
 /// Problems of a sync that neither BlueZ nor the store named.
@@ -38,7 +43,8 @@ extension Problem {
 
     /// The band is left alone until somebody acts, or for a day.
     static func bond(_ trouble: BondTrouble, of band: BluetoothAddress) -> Problem {
-        Problem(trouble.condition, ["band": band.description])
+        Problem(
+            trouble.condition, ["band": band.description, "operation": "use the bond", "detail": ""])
     }
 
     // MARK: the radio
@@ -69,7 +75,7 @@ extension BondTrouble {
     /// Its code is the trouble's own.
     var condition: Condition {
         switch self {
-        case .lost: .bondLostHere
+        case .lost: .bondLost
         case .never: .neverPaired
         case .wrongPasskey: .wrongPasskey
         case .declined: .pairingDeclined

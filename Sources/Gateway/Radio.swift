@@ -103,7 +103,10 @@ actor Radio {
     // MARK: bands
 
     /// From now on the band has its turns. The pause of an earlier run goes on, and it is left alone while it rests.
-    func keep(_ band: BluetoothAddress, resting: Duration = .zero, _ member: RadioMember) async {
+    /// `looking`: it is looked for all the same, so that it is known when it is away.
+    func keep(
+        _ band: BluetoothAddress, resting: Duration = .zero, looking: Bool = false, _ member: RadioMember
+    ) async {
         newest[band] = member.identity
         var pause = BandPause()
         var left: Int64 = 0
@@ -113,7 +116,8 @@ actor Radio {
         }
         guard !isStopping, newest[band] === member.identity else { return }
         members[band] = member
-        handle(.kept(band, pause, left: left, rest: resting.milliseconds))
+        handle(
+            .kept(band, pause, left: left, rest: resting.milliseconds, isLookedForAtRest: looking))
         gate.signal()
     }
 

@@ -14,27 +14,60 @@ extension RunningGateway {
     /// A pairing in all, the wait for a busy radio included.
     private static let longest = Duration.seconds(290)
 
-    /// Makes the bond that the band asks for, if it asks for one; it need not be adopted. `anew`: an old bond is removed first.
+    /// Makes the bond that the band asks for, if it asks for one; it need not be adopted. `anew`: an old bond is removed, once
+    /// the band was heard.
     ///
     /// The keeper of the band, if there is one, must have been stopped.
     func pair(
         _ address: BluetoothAddress, anew: Bool, asking person: any PairingPerson
     ) async throws -> PairingProgress {
         await waitForBlueZ()
+        let hadBond = await blueZ.isPaired(address)
+        let end = ContinuousClock.now + Self.longest
         do {
-            if anew, await blueZ.isPaired(address) { try await blueZ.remove(address) }
             person.told(.searching)
-            let progress = try await onATurn(of: address, for: person) { turn in
+            if anew, hadBond {
+                // In a turn, which only a band gets that is there: the bond of one that is away stays. BlueZ forgets the band
+                // with it, so that it is listened for once more.
+                _ = try await onATurn(of: address, for: person, until: end) { [blueZ] _ in
+                    try await blueZ.remove(address)
+                    return .searching
+                }
+            }
+            let progress = try await onATurn(of: address, for: person, until: end) { turn in
                 try await self.pair(address, on: turn, asking: person)
             }
             person.told(progress)
             return progress
-        } catch let failure as BlueZFailure {
-            if failure == .notHeard { return .notInRange }
-            if failure == .stopped {
-                throw CommandFailure(.failed, "the pairing was given up; nothing was changed")
-            }
-            throw CommandFailure(.notReady, "\(failure.problem.text) \(failure.problem.remedy)")
+        } catch {
+            // What was removed can't be had back: whoever reads of the failure has to know.
+            var isBondGone = false
+            if anew, hadBond, await blueZ.isServiceRunning { isBondGone = await !blueZ.isPaired(address) }
+            if !isBondGone, let failure = error as? BlueZFailure, failure == .notHeard { return .notInRange }
+            throw Self.refusal(error, address, isBondGone: isBondGone)
+        }
+    }
+
+    private static func refusal(
+        _ error: any Error, _ address: BluetoothAddress, isBondGone: Bool
+    ) -> any Error {
+        let gone = isBondGone ? " The old bond is gone." : ""
+        switch error {
+        case let refusal as CommandFailure:
+            return CommandFailure(refusal.code, refusal.message + gone)
+        case let failure as BlueZFailure where failure == .notHeard:
+            return CommandFailure(
+                .outOfRange,
+                "\(address) was heard, and not any more once its old bond was removed: bring it nearer, put it into pairing mode, "
+                    + "and run 'bandferry pair \(address)' again")
+        case let failure as BlueZFailure where failure == .stopped:
+            return CommandFailure(
+                .failed,
+                "the pairing was given up; " + (isBondGone ? "the old bond is gone" : "nothing was changed"))
+        case let failure as BlueZFailure:
+            let problem = failure.problem(of: address)
+            return CommandFailure(.notReady, "\(problem.text) \(problem.remedy)" + gone)
+        default: return error
         }
     }
 
@@ -42,6 +75,7 @@ extension RunningGateway {
         _ address: BluetoothAddress, on turn: RadioTurn, asking person: any PairingPerson
     ) async throws -> PairingProgress {
         let wasBonded = await blueZ.isPaired(address, on: turn.adapter)
+        // Where this throws nothing has begun, and the person is not noted.
         try await blueZ.beginPairing(with: address, asking: person)
         let outcome: Result<PairingProgress, any Error>
         do {
@@ -112,7 +146,7 @@ extension RunningGateway {
     ///
     /// Throws `.notHeard` when the band is looked for in vain, `.stopped` when the person has gone before the turn came.
     private func onATurn(
-        of address: BluetoothAddress, for person: any PairingPerson,
+        of address: BluetoothAddress, for person: any PairingPerson, until end: ContinuousClock.Instant,
         _ work: @escaping @Sendable (RadioTurn) async throws -> PairingProgress
     ) async throws -> PairingProgress {
         let ended = OneShot<Result<PairingProgress, any Error>>()
@@ -128,7 +162,9 @@ extension RunningGateway {
                 guard isFirst, !ended.isSet, let self else { return TurnEnd(outcome: .rest(3_600_000)) }
                 let result = await self.run(of: address) { try await work(turn) }
                 ended.set(result)
-                return TurnEnd(outcome: .rest(3_600_000), moved: (try? result.get()) != nil)
+                let progress = try? result.get()
+                return TurnEnd(
+                    outcome: .rest(3_600_000), moved: progress != nil && progress != .searching)
             },
             couldNot: { ended.set(.failure($0)) })
         await parts.radio.keep(address, member)
@@ -139,7 +175,8 @@ extension RunningGateway {
                 try? await Task.sleep(for: .milliseconds(200))
             }
         }
-        let result = await ended.value(within: Self.longest, else: .failure(BlueZFailure.stopped))
+        let result = await ended.value(
+            within: max(.zero, end - .now), else: .failure(BlueZFailure.stopped))
         watching.cancel()
         // Where it took too long.
         pairingWork[address]?.cancel()
@@ -190,6 +227,10 @@ extension RunningGateway {
 
     /// `bandferry pair`: a band that is adopted gets a new bond.
     func pairAgain(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
+        try await changing(address) { try await self.pairNow(address, asking: person) }
+    }
+
+    private func pairNow(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
         guard let keeper = keepers[address] else {
             throw CommandFailure(
                 .notFound, "\(address) is not adopted here; `bandferry adopt \(address)` pairs and adopts it")
@@ -199,7 +240,9 @@ extension RunningGateway {
         }
         guard progress != .notInRange else {
             throw CommandFailure(
-                .outOfRange, "\(address) was not heard: bring it nearer, and wake it if it sleeps")
+                .outOfRange,
+                "\(address) was not heard, and nothing was changed: bring it nearer, and wake it if it sleeps"
+            )
         }
         try await bondEnded(of: keeper.band)
         try await keepAnew(address)
@@ -210,17 +253,13 @@ extension RunningGateway {
         try await store.setProblem(device: band.device, nil)
     }
 
-    /// The band is left to the body; afterwards its keeper, if it had one, begins anew.
+    /// The band is left to the body; afterwards its keeper, if it had one, begins anew. Inside `changing`.
     private func withoutKeeper<Value: Sendable>(
         of address: BluetoothAddress, _ body: () async throws -> Value
     ) async throws -> Value {
-        guard pairing.insert(address).inserted else {
-            throw CommandFailure(.inProgress, "\(address) is being paired already")
-        }
         let hadKeeper = await stopKeeping(address)
         let result: Result<Value, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
-        pairing.remove(address)
         if hadKeeper { try await keepAnew(address) }
         return try result.get()
     }

@@ -29,8 +29,8 @@ actor RunningGateway {
     private(set) var keepers: [BluetoothAddress: BandKeeper] = [:]
     /// Bands that may pair with this gateway.
     private let adopted = AddressSet()
-    /// Bands that a person is pairing: nobody else takes them in meanwhile.
-    var pairing: Set<BluetoothAddress> = []
+    /// Bands that a command pairs, adopts or forgets: until that is over and their new keeper stands, nobody else touches them.
+    private var inTransition: Set<BluetoothAddress> = []
     /// What is being done of that on the radio.
     var pairingWork: [BluetoothAddress: Task<PairingProgress, any Error>] = [:]
     private var tasks: [Task<Void, Never>] = []
@@ -64,6 +64,7 @@ actor RunningGateway {
                 stateDirectory: configuration.stateDirectory,
                 log: { event in
                     UploadLog(log: settings.log).write(event)
+                    if case .runFailed(_, _, let cause, _, _) = event { meter.uploadFailed(cause) }
                     if let device = event.mayChangeAcks { acks.give(device) }
                 },
                 serverState: { device, state in relay.give(device, state) },
@@ -122,7 +123,9 @@ actor RunningGateway {
         await parts.radio.start()
         if settings.configuration.adoptsAny { tasks.append(Task { await takeInAny() }) }
         do {
-            for band in try await store.adoptedBands() { keep(band) }
+            for band in try await store.adoptedBands() where !inTransition.contains(band.address) {
+                keep(band)
+            }
         } catch {
             settings.log.error("the adopted bands could not be read", [("error", .error(error))])
         }
@@ -223,7 +226,7 @@ actor RunningGateway {
     // MARK: bands
 
     private func keep(_ band: AdoptedBand) {
-        guard !isStopping, keepers[band.address] == nil, !pairing.contains(band.address) else { return }
+        guard !isStopping, keepers[band.address] == nil else { return }
         adopted.insert(band.address)
         let keeper = BandKeeper(band: band, parts: parts)
         keepers[band.address] = keeper
@@ -233,14 +236,16 @@ actor RunningGateway {
 
     /// `adopt = any`: observed only, because an ack would take the data from whoever owns the band.
     private func takeIn(_ device: DeviceSnapshot) async {
-        guard settings.configuration.adoptsAny, device.isBand, keepers[device.address] == nil,
-            !pairing.contains(device.address)
+        let address = device.address
+        guard settings.configuration.adoptsAny, device.isBand, keepers[address] == nil,
+            !inTransition.contains(address)
         else { return }
         do {
-            try await store.adopt(
-                address: device.address, device: DeviceID(device.address), mode: .observe, name: device.name,
-                configured: false)
-            for band in try await store.adoptedBands() where band.address == device.address { keep(band) }
+            try await store.takeIn(address: address, device: DeviceID(address), name: device.name)
+            let bands = try await store.adoptedBands()
+            // A command may have begun meanwhile: it keeps the band as it wants it.
+            guard !inTransition.contains(address) else { return }
+            for band in bands where band.address == address { keep(band) }
         } catch {
             settings.log.warning("a band could not be taken in", [("error", .error(error))])
         }
@@ -266,7 +271,7 @@ actor RunningGateway {
 
     func scan(seconds: Int) async throws -> [SeenBand] {
         do {
-            try await parts.radio.listen(for: .seconds(max(1, min(seconds, 120))))
+            try await parts.radio.listen(for: .seconds(max(1, min(seconds, 300))))
         } catch {
             throw CommandFailure(.notReady, "\(error.problem.text) \(error.problem.remedy)")
         }
@@ -305,15 +310,29 @@ actor RunningGateway {
                 .invalidArguments,
                 "\(device) is the id of \(other); choose another, or forget that band first")
         }
-        if let person { try await pairToAdopt(request.address, asking: person) }
-        do {
-            try await store.adopt(
-                address: request.address, device: device, mode: request.mode, ack: request.ack,
-                name: request.name, configured: false)
-            try await keepAnew(request.address)
-        } catch {
-            throw CommandFailure(.failed, "\(error)")
+        try await changing(request.address) {
+            if let person { try await pairToAdopt(request.address, asking: person) }
+            do {
+                try await store.adopt(
+                    address: request.address, device: device, mode: request.mode, ack: request.ack,
+                    name: request.name, configured: false)
+                try await keepAnew(request.address)
+            } catch {
+                throw CommandFailure(.failed, "\(error)")
+            }
         }
+    }
+
+    /// One command at a time changes a band: keepers know the radio by address, and a late stop of an old one would take the
+    /// new one's turns away.
+    func changing(_ address: BluetoothAddress, _ body: () async throws -> Void) async throws {
+        guard inTransition.insert(address).inserted else {
+            throw CommandFailure(
+                .inProgress,
+                "\(address) is being paired, adopted or forgotten already; try again when that is over")
+        }
+        defer { inTransition.remove(address) }
+        try await body()
     }
 
     /// True if it was kept. The band's link is free then.
@@ -336,11 +355,14 @@ actor RunningGateway {
                 "\(address) is in \(settings.configurationFile): remove line \(band.lines.map(String.init).joined(separator: " and ")) and restart the daemon"
             )
         }
+        try await changing(address) { try await forgetNow(address) }
+    }
+
+    private func forgetNow(_ address: BluetoothAddress) async throws {
         guard let keeper = keepers.removeValue(forKey: address) else {
             throw CommandFailure(
                 .notFound, "\(address) is not adopted here; `bandferry bands` lists those that are")
         }
-        // Before the stop, which takes time: `adopt = any` may take the band in again meanwhile, and keeps it then.
         do { try await store.forget(address) } catch {
             keepers[address] = keeper
             throw CommandFailure(.failed, "\(error)")

@@ -63,6 +63,7 @@ actor SessionRunner {
     /// Runs to the end; every session has one, since each wait has a deadline.
     func run() async -> (end: SessionEnd, summary: SessionSummary) {
         mailbox.setWaker { [inbox] in inbox.wake() }
+        defer { meter.waiting(device, 0) }
         var session = HistorySession(mode: mode)
         var answers: [SessionEvent] = [.started(takenOver: link.wasAlreadyConnected)]
         while true {
@@ -94,6 +95,7 @@ actor SessionRunner {
                     meter.dropped(taken.dropped)
                 }
                 if !taken.run.isEmpty {
+                    meter.waiting(device, taken.run.count + mailbox.count)
                     unackedSince = unackedSince ?? clock.monotonic().milliseconds
                     return .notifications(taken.run.notifications)
                 }
@@ -143,7 +145,7 @@ actor SessionRunner {
             }
         } catch let failure as BlueZFailure {
             self.failure = failure
-            return .failed(.link(failure.problem))
+            return .failed(.link(failure.problem(of: link.address)))
         } catch let error as StoreError {
             return .failed(.store(error.problem))
         } catch {

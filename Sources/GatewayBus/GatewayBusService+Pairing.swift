@@ -57,8 +57,13 @@ extension GatewayBusService {
         try await connection.addMatch(rule)
         let task = Task { try await body(talk) }
         talk.onEnd { task.cancel() }
-        // It may have gone before it was watched.
-        if try await connection.owner(of: client) == nil { talk.end() }
+        // It may have gone before it was watched. Where the bus does not say, nobody would hear a question either. The task is
+        // waited for in any case: the band is not free before it is over.
+        do {
+            if try await connection.owner(of: client) == nil { talk.end() }
+        } catch {
+            talk.end()
+        }
         let result = await task.result
         try? await connection.removeMatch(rule)
         try result.get()

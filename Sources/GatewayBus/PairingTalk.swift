@@ -48,7 +48,12 @@ final class PairingTalk: PairingPerson {
         before?.set(nil)
         // It may have gone while the question was noted.
         if isGone { answer.set(nil) }
-        return await answer.value(within: limit, else: nil)
+        let reply = await answer.value(within: limit, else: nil)
+        // Too late is too late: an answer that comes now belongs to nothing.
+        state.withLock { state in
+            if state.question === answer { state.question = nil }
+        }
+        return reply
     }
 
     func withdraw() {

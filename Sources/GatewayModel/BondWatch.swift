@@ -13,8 +13,9 @@ public enum BondTrouble: String, Sendable, CaseIterable {
     /// Tries in a row before the band is left alone.
     public var tries: Int { self == .doubtful ? 5 : 3 }
 
-    /// How long it is left alone then. Weak signals look like a lost bond, too: that is tried again sooner.
-    public var rest: Duration { self == .doubtful ? .seconds(3_600) : .seconds(86_400) }
+    /// How long it is left alone then. Weak signals look like a lost bond, too: that is tried again sooner, and as soon as
+    /// the band has been away and is back.
+    public var rest: Duration { self == .doubtful ? .seconds(900) : .seconds(86_400) }
 
     /// A bond of this host stands in the way. It ends when somebody removes that bond; the others when there is one.
     public var isOfABond: Bool { self == .lost || self == .doubtful }
@@ -46,6 +47,11 @@ public struct BondWatch: Equatable, Sendable {
         self.trouble = kept
         guard tries >= kept.tries else { return }
         restUntil = Timestamp(milliseconds: now.milliseconds + kept.rest.milliseconds)
+    }
+
+    /// It is out of reach. That ends the rest of a doubt, not the doubt: one more failure and it is left alone again.
+    public mutating func wasMissed() {
+        if trouble == .doubtful { restUntil = nil }
     }
 
     /// The bond works, or somebody did something about it.

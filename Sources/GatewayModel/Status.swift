@@ -48,6 +48,8 @@ public struct BandStatus: Equatable, Sendable {
     public var stored: Int
     /// Stored and not yet confirmed by the server.
     public var pending: Int
+    /// When the oldest of them was recorded that may go up; nil = there is none, or it is not known here.
+    public var oldestPendingAt: Timestamp?
     public var quarantined: Int
     public var conflicts: Int
     public var undecodable: Int

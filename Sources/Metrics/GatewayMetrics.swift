@@ -2,7 +2,8 @@ import Conditions
 import GatewayModel
 import RadioSchedule
 
-/// Everything that a gateway shows of itself. No health value, no name, no address: bands are known by device id alone.
+/// Everything that a gateway shows of itself. No health value and no name: bands are known by device id alone, in which their
+/// address stands unless the configuration gives another.
 public struct GatewayMetrics: Sendable {
     public var status: GatewayStatus
     public var counts: GatewayCounts
@@ -66,11 +67,22 @@ public struct GatewayMetrics: Sendable {
                 .histogram(counts.commit)),
             MetricFamily(
                 "bandferry_ack_seconds", .histogram, unit: "seconds",
-                help: "Time from the arrival of a chunk to its ack.", .histogram(counts.ack)),
+                help: "Time from the taking of records to their ack, if the same session gave it.",
+                .histogram(counts.ack)),
             MetricFamily(
                 "bandferry_notifications_dropped", .counter,
                 help: "Notifications dropped for want of room; read again.",
                 .integer(counts.notificationsDropped)),
+            MetricFamily(
+                "bandferry_mailbox_notifications", .gauge,
+                help: "Notifications that wait for the band's session.",
+                devices.map { device in
+                    Sample([("device_id", device.text)], .integer(counts.bands[device]?.waiting ?? 0))
+                }),
+            MetricFamily(
+                "bandferry_mailbox_most_notifications", .gauge,
+                help: "The most notifications that ever waited for one session.",
+                .integer(counts.mostWaiting)),
             MetricFamily(
                 "bandferry_failures", .counter, help: "Failed syncs by the condition's code.",
                 counts.failures.keys.sorted().map { code in
@@ -141,6 +153,12 @@ public struct GatewayMetrics: Sendable {
             gauge("bandferry_upload_pending", "Samples of the band that the server has not confirmed.") {
                 .integer(Int64($0.pending))
             },
+            gauge(
+                "bandferry_upload_lag_seconds", unit: "seconds",
+                "Age of the oldest sample of the band that may go up and that the server has not confirmed."
+            ) {
+                age($0.oldestPendingAt) ?? .integer(0)
+            },
             gauge("bandferry_upload_quarantined", "Samples of the band that the server refused.") {
                 .integer(Int64($0.quarantined))
             },
@@ -148,11 +166,17 @@ public struct GatewayMetrics: Sendable {
     }
 
     private var upload: [MetricFamily] {
-        guard let value = age(status.lastUpload) else { return [] }
+        let failures = MetricFamily(
+            "bandferry_upload_failures", .counter, help: "Upload runs that failed, by cause.",
+            counts.uploadFailures.keys.sorted().map { cause in
+                Sample([("cause", cause)], .integer(counts.uploadFailures[cause] ?? 0))
+            })
+        guard let value = age(status.lastUpload) else { return [failures] }
         return [
+            failures,
             MetricFamily(
                 "bandferry_upload_last_success_age_seconds", .gauge, unit: "seconds",
-                help: "Time since the server last confirmed samples.", value)
+                help: "Time since the server last confirmed samples.", value),
         ]
     }
 

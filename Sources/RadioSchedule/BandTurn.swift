@@ -30,6 +30,8 @@ struct BandTurn: Equatable, Sendable {
     var pause: BandPause
     /// It is left alone until then, whatever is heard of it; only whoever asks for it is served.
     var restUntil: MonotonicTime
+    /// It is looked for while it rests, to find out whether it is away.
+    var isLookedForAtRest = false
     /// Its place in the queue: who has waited longest is first. A failure puts it behind all who wait then.
     var waitsSince: MonotonicTime
     var isAsked = false
@@ -67,6 +69,9 @@ struct BandTurn: Equatable, Sendable {
     var wantsTurnAt: MonotonicTime { max(dueAt, notBefore, restUntil) }
 
     func isDue(at now: MonotonicTime) -> Bool { isAsked || wantsTurnAt <= now }
+
+    /// It rests, and nobody waits for it.
+    func isAtRest(at now: MonotonicTime) -> Bool { restUntil > now && !isAsked }
 
     mutating func heard(_ sighting: RadioView.Sighting) {
         guard sighting.at > (sightings[sighting.adapter]?.at ?? MonotonicTime(milliseconds: .min)) else {

@@ -4,7 +4,10 @@ import HistorySync
 /// What happens to the radio.
 public enum RadioEvent: Equatable, Sendable {
     /// A band is to be kept synced; it is due at once, or when what is left of its pause and of its rest (ms) is over.
-    case kept(BluetoothAddress, BandPause = BandPause(), left: Int64 = 0, rest: Int64 = 0)
+    /// While it rests it may be looked for all the same: see `SyncOutcome.doubtfulRest`.
+    case kept(
+        BluetoothAddress, BandPause = BandPause(), left: Int64 = 0, rest: Int64 = 0,
+        isLookedForAtRest: Bool = false)
     /// It is not any more. A link that it has is ended by whoever has it.
     case dropped(BluetoothAddress)
     /// Somebody wants it synced now, pause or not.
@@ -51,6 +54,9 @@ public enum SyncOutcome: Equatable, Sendable {
     case needsHelp
     /// It is to be left alone so long, ms: only a person can help, and each try has somebody asked for nothing.
     case rest(Int64)
+    /// The same, ms, where its distance may be the cause: it is looked for now and then, and whoever keeps it is told when it
+    /// is not heard.
+    case doubtfulRest(Int64)
     /// The adapter, bluetoothd or the bus: not the band's fault.
     case radioFault
     /// The adapter would not hold one more link.

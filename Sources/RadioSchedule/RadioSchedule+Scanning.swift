@@ -33,6 +33,10 @@ extension RadioSchedule {
             ledger.missedLooks += 1
             if wasAsked || bands[band]?.missed == 1 { actions.append(.notHeard(band)) }
         }
+        for band in scan.bands where bands[band]?.isAtRest(at: now) == true && !unheard.contains(band) {
+            // It is there: that is all that was to be known for now.
+            bands[band]?.nextLook = now + settings.lookEvery
+        }
         for adapter in scan.adapters.sorted() {
             adapters[adapter]?.scanFailures = 0
             actions.append(.stopScan(adapter))
@@ -46,7 +50,7 @@ extension RadioSchedule {
         var wanted: Set<BluetoothAddress> = []
         for (band, turn) in bands where isLookedFor(turn, band, at: now) {
             wanted.insert(band)
-            if turn.lookOwedSince == nil { bands[band]?.lookOwedSince = now }
+            if turn.lookOwedSince == nil, !turn.isAtRest(at: now) { bands[band]?.lookOwedSince = now }
         }
         if var scan {
             // Connections wait for an exclusive one: it is not made longer.
@@ -86,7 +90,8 @@ extension RadioSchedule {
 
     /// Due, idle, and nobody knows where it is.
     private func isUnheard(_ turn: BandTurn, _ band: BluetoothAddress, at now: MonotonicTime) -> Bool {
-        turn.phase == .idle && turn.isDue(at: now) && !isFresh(turn, at: now) && !isConnected(band)
+        let isWanted = turn.isDue(at: now) || (turn.isLookedForAtRest && turn.isAtRest(at: now))
+        return turn.phase == .idle && isWanted && !isFresh(turn, at: now) && !isConnected(band)
     }
 
     private func isLookedFor(_ turn: BandTurn, _ band: BluetoothAddress, at now: MonotonicTime) -> Bool {

@@ -24,9 +24,12 @@ public struct RadioSchedule: Sendable {
     public mutating func handle(_ event: RadioEvent, at now: MonotonicTime) -> [RadioAction] {
         var actions: [RadioAction] = []
         switch event {
-        case .kept(let band, let pause, let left, let rest):
+        case .kept(let band, let pause, let left, let rest, let isLookedForAtRest):
             bands[band]?.isLeaving = false
-            if bands[band] == nil { bands[band] = BandTurn(now: now, pause: pause, left: left, rest: rest) }
+            if bands[band] == nil {
+                bands[band] = BandTurn(now: now, pause: pause, left: left, rest: rest)
+                bands[band]?.isLookedForAtRest = isLookedForAtRest
+            }
         case .dropped(let band): dropped(band)
         case .asked(let band): asked(band, now)
         case .due(let band): becameDue(band, now)
@@ -146,6 +149,7 @@ public struct RadioSchedule: Sendable {
         turn.needsHelp = false
         turn.failedOn = nil
         turn.restUntil = now
+        turn.isLookedForAtRest = false
         let isDueAgain = turn.isDueAgain
         turn.isDueAgain = false
         switch outcome {
@@ -162,10 +166,14 @@ public struct RadioSchedule: Sendable {
             turn.failed(on: adapter, jitter: jitter, needsHelp: false, settings, now)
         case .needsHelp:
             turn.failed(on: adapter, jitter: jitter, needsHelp: true, settings, now)
-        case .rest(let time):
+        case .rest(let time), .doubtfulRest(let time):
             turn.restUntil = now + max(0, time)
             turn.notBefore = now
             turn.waitsSince = turn.restUntil
+            if case .doubtfulRest = outcome {
+                turn.isLookedForAtRest = true
+                turn.nextLook = now + settings.lookEvery
+            }
         case .radioFault:
             turn.notBefore = now + 2_000
         case .noSlot:

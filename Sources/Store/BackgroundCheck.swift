@@ -37,6 +37,9 @@ final class BackgroundCheck: Sendable {
     private static func run(_ opening: DatabaseOpening, _ stop: CheckStop) -> Verdict {
         do {
             let database = try opening.openChecker()
+            if let whileReading = opening.whileChecking {
+                try database.query("SELECT 1 FROM sqlite_schema LIMIT 1") { _ in whileReading(stop) }
+            }
             let tables = try database.all(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
             ) { $0.text(0) }

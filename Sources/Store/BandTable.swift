@@ -90,6 +90,20 @@ struct BandTable {
             .text(band.ack.rawValue))
     }
 
+    /// A band that was heard and that nobody named: where it is taken in already, under this address or this id, nothing
+    /// changes.
+    func takeIn(_ band: AdoptedBand) throws(SQLiteError) {
+        try database.run(
+            """
+            INSERT INTO bands (device, address, name, mode, configured, adopted, ack)
+            SELECT ?1, ?2, ?3, ?4, 0, 1, ?5
+            WHERE NOT EXISTS (SELECT 1 FROM bands WHERE (address = ?2 OR device = ?1) AND (adopted OR configured))
+            ON CONFLICT (device) DO UPDATE SET address = excluded.address, name = coalesce(name, excluded.name),
+                mode = excluded.mode, ack = excluded.ack, adopted = 1
+            """, .text(band.device.text), .int(band.address.bits), .optional(band.name),
+            .text(band.mode.rawValue), .text(band.ack.rawValue))
+    }
+
     func forget(_ address: BluetoothAddress) throws(SQLiteError) {
         try database.run(
             """

@@ -10,6 +10,8 @@ struct DatabaseOpening {
     var cleanCheckLimit: Duration = .seconds(5)
     var uncleanCheckLimit: Duration = .seconds(10)
     var suspectCheckLimit: Duration = .seconds(60)
+    /// Called by the check in the background while it reads, where a test has it stay.
+    var whileChecking: (@Sendable (CheckStop) -> Void)?
 
     /// The store's database, and what was found on the way to it.
     struct Opened {

@@ -43,6 +43,7 @@ struct Pruner {
         guard start <= range.upperBound else { return (Position(ring: ring + 1), 0) }
         let (keys, last) = try removable(start...range.upperBound, ring: ring, cutoff: cutoff)
         guard let last else { return (Position(ring: ring + 1), 0) }
+        if !keys.isEmpty { try noteCutoff(cutoff) }
         try remove(keys, ring: ring)
         return (Position(ring: ring, key: last + 1), keys.count)
     }
@@ -65,10 +66,17 @@ struct Pruner {
                     AND l.newest_seq < (SELECT min(key) >> 8 & 4294967295 FROM samples
                         WHERE key >= clock_readings.ring << 40 AND key < (clock_readings.ring + 1) << 40))
             """)
-        try MetaTable(database: database).write(.prunedBefore, cutoff)
     }
 
     // MARK: Helpers
+
+    /// In the transaction of the first deletion, so that a stop in the middle leaves no day that looks whole and is not. It
+    /// never falls: what an earlier, shorter age let go does not come back with a longer one.
+    private func noteCutoff(_ cutoff: Int64) throws {
+        let meta = MetaTable(database: database)
+        if let noted = try meta.read(.prunedBefore), noted >= cutoff { return }
+        try meta.write(.prunedBefore, cutoff)
+    }
 
     private func nextRing(from id: Int64) throws -> Int64? {
         try database.first("SELECT id FROM rings WHERE id >= ? ORDER BY id LIMIT 1", .integer(id)) {

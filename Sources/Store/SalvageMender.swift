@@ -12,6 +12,11 @@ struct SalvageMender {
 
     func run(_ report: inout SalvageReport, now: Timestamp) throws {
         try rebuildDerived()
+        if damaged.contains("rings") {
+            // Of a damaged table no number is believed: a mark that is too high would let the band free what the server
+            // does not have. Here and not while rows are brought over: an older schema has no such column.
+            try database.execute("UPDATE rings SET confirmed_through = 0")
+        }
         let unconfirmed = try SeqIntervals(database)
         let lost = try SeqIntervals(database, .lost)
         for ring in try rings() {
@@ -113,6 +118,9 @@ struct SalvageMender {
     /// longer has, the server is asked.
     private func resume(_ ring: Ring, at seqs: [ClosedRange<UInt32>]) throws {
         guard let first = seqs.first else { return }
+        // What is read again goes up again, and until then the band keeps it: `ack = upload`.
+        try ConfirmedThrough(database: database, unconfirmed: try SeqIntervals(database))
+            .lower(ring: ring.id, below: first.lowerBound)
         if ring.isCurrent {
             return try database.run(
                 "UPDATE rings SET next_seq = min(next_seq, ?2) WHERE id = ?1", .integer(ring.id),

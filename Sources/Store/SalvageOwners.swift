@@ -54,7 +54,7 @@ struct SalvageOwners {
         try readWhatIsThere(
             "SELECT id, band, ring FROM rings INDEXED BY sqlite_autoindex_rings_1 ORDER BY band, ring"
         ) { row in
-            guard bands.contains(row.int64(1)) else { return }
+            guard bands.contains(row.int64(1)), (0...Int64(UInt32.max)).contains(row.int64(2)) else { return }
             try target.run(
                 """
                 INSERT OR IGNORE INTO rings (id, band, ring, next_seq, first_seen, last_seen)

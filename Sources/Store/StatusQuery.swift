@@ -55,6 +55,18 @@ struct StatusQuery {
             """, band)
     }
 
+    /// When the first sample of each ring that waits to go up was recorded; the earliest. Held ones wait for something else.
+    private func oldestPending(band: Int64) throws -> Timestamp? {
+        try database.all(
+            """
+            SELECT (SELECT recorded_at FROM samples WHERE key >= (u.ring << 40) + (u.low << 8)
+                AND key < (u.ring + 1) << 40 ORDER BY key LIMIT 1)
+            FROM (SELECT ring, min(first_seq) AS low FROM unconfirmed
+                WHERE ring IN (SELECT id FROM rings WHERE band = ?) GROUP BY ring) u
+            """, .integer(band)
+        ) { $0.optionalInt64(0) }.compactMap { $0 }.min().map { Timestamp(milliseconds: $0) }
+    }
+
     // MARK: Helpers
 
     /// The band's latest ring, with the newest record there is of any. By what the band counts: the host's clock may have
@@ -92,6 +104,7 @@ struct StatusQuery {
         let rings = "(SELECT id FROM rings WHERE band = ?)"
         status.stored = try count("SELECT coalesce(sum(stored), 0) FROM rings WHERE band = ?", band)
         status.pending = try pending(band: band)
+        status.oldestPendingAt = try oldestPending(band: band)
         status.quarantined = try count("SELECT count(*) FROM quarantine WHERE key >> 40 IN \(rings)", band)
         status.conflicts = try count("SELECT count(*) FROM conflicts WHERE key >> 40 IN \(rings)", band)
         status.undecodable = try count("SELECT count(*) FROM raw WHERE ring IN \(rings)", band)

@@ -28,6 +28,11 @@ public actor Store {
     private let measureSpace: @Sendable () -> SpaceJudge.Reading?
     /// Of the whole file, while it is in use.
     private var backgroundCheck: BackgroundCheck?
+    private var checkedOpening: DatabaseOpening?
+    /// It was given up, and begins anew later.
+    private var checkIsPutOff = false
+    /// From a check that was given up to the next one.
+    private static let checkRetry: Duration = .seconds(600)
     /// What was done about a damaged database when this one was opened.
     public nonisolated let salvage: SalvageReport?
     private var lastHealthWrite: ContinuousClock.Instant?
@@ -113,12 +118,32 @@ public actor Store {
         noteDamage(error)
     }
 
-    private func checkInBackground(_ opening: DatabaseOpening) {
-        guard open != nil, damage == nil else { return }
+    func checkInBackground(_ opening: DatabaseOpening) {
+        guard open != nil, damage == nil, backgroundCheck == nil else { return }
+        checkedOpening = opening
         backgroundCheck = BackgroundCheck(opening) { [weak self] verdict in
             guard let self else { return }
             Task { await self.noteCheck(verdict) }
         }
+    }
+
+    /// It reads for up to half an hour, and a reader keeps the log from being moved, without which nothing is committed
+    /// after a failed sync: see `Engine.transaction`. Commits go first.
+    private func putCheckOff() {
+        guard let check = backgroundCheck, let opening = checkedOpening else { return }
+        check.cancel()
+        backgroundCheck = nil
+        guard !checkIsPutOff else { return }
+        checkIsPutOff = true
+        Task { [weak self] in
+            try? await Task.sleep(for: Self.checkRetry)
+            await self?.checkAgain(opening)
+        }
+    }
+
+    private func checkAgain(_ opening: DatabaseOpening) {
+        checkIsPutOff = false
+        checkInBackground(opening)
     }
 
     private func noteCheck(_ verdict: BackgroundCheck.Verdict) {
@@ -149,6 +174,14 @@ public actor Store {
         let band = AdoptedBand(
             address: address, device: device, mode: mode, ack: ack, name: name, configured: configured)
         try write("adopt a band") { engine, _ in try engine.bands.adopt(band) }
+    }
+
+    /// A band that is only observed and that nobody named. One that is adopted or configured stays as it is.
+    public func takeIn(
+        address: BluetoothAddress, device: DeviceID, name: String?
+    ) throws(StoreError) {
+        let band = AdoptedBand(address: address, device: device, mode: .observe, name: name)
+        try write("take a band in") { engine, _ in try engine.bands.takeIn(band) }
     }
 
     /// At start, before the bands of the configuration file are adopted: what it no longer names is no longer
@@ -383,7 +416,11 @@ public actor Store {
             return try body()
         } catch {
             let error = StoreError(error, doing: operation, path: path)
-            if error.kind == .corrupt, damage == nil { noteDamage(error) }
+            switch error.kind {
+            case .corrupt where damage == nil: noteDamage(error)
+            case .io, .busy: putCheckOff()
+            default: break
+            }
             throw error
         }
     }

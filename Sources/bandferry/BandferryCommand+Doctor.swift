@@ -1,5 +1,6 @@
 import BandProfile
 import CommandLineText
+import Conditions
 import Doctor
 import DoctorProbes
 import GatewayConfiguration
@@ -25,6 +26,7 @@ extension BandferryCommand {
             probes.append(ServerProbe(upload: upload, device: device, trust: clock.look()))
         }
         var found = await Examination.run(probes, on: facts)
+        await askAgain(into: &found)
         // Last of all: to read it, root becomes the service's user for good.
         readLocally(configuration, into: &found)
         let diagnosis = Doctor.diagnose(found, words: DoctorText.words)
@@ -32,6 +34,16 @@ extension BandferryCommand {
             DoctorText.rendered(diagnosis, now: .now, terminal: $0)
         }
         return DoctorText.exitCode(diagnosis)
+    }
+
+    /// The probes run beside one another: a sync may have begun or ended between the daemon's word and BlueZ's. Before
+    /// another program is blamed, the daemon is asked once more.
+    private func askAgain(into facts: inout DoctorFacts) async {
+        let blamed = Condition.heldByAnotherProgramNow.code
+        guard Doctor.diagnose(facts).findings.contains(where: { $0.code == blamed }) else { return }
+        let again = await Examination.run(
+            [DaemonProbe()], on: DoctorFacts(configuration: facts.configuration))
+        facts.daemon = facts.daemon.asked(again: again.daemon)
     }
 
     /// What the daemon wrote down, where it can't be asked.

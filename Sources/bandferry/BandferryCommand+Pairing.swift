@@ -31,8 +31,12 @@ extension BandferryCommand {
         // Ends the news; what was said last is still shown.
         await client.close()
         await talking.value
-        if talk.isCancelled { throw Failure(.failed, "The pairing was given up; nothing was changed.") }
-        try result.get()
+        guard talk.isCancelled, case .failure(let error) = result else { return try result.get() }
+        // The daemon says what has become of an old bond.
+        if case .command(let refusal)? = error as? GatewayBusFailure {
+            throw Failure(.failed, refusal.message)
+        }
+        throw Failure(.failed, "The pairing was given up; 'bandferry status' says how the band stands.")
     }
 }
 

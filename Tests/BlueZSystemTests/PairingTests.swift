@@ -1,3 +1,4 @@
+import BandModel
 import BandProfile
 import BandSimulator
 import DBus
@@ -126,11 +127,14 @@ private final class ScriptedPerson: PairingPerson {
         let person = ScriptedPerson(nil, isSilent: true)
         let link = try await bed.connect()
         try await bed.client.beginPairing(with: band, asking: person)
+        let bystander = ScriptedPerson(nil)
+        try await bed.client.beginPairing(with: BluetoothAddress(bits: 7), asking: bystander)
         let pairing = Task { await failure { try await link.pairIfNeeded(deadline: .seconds(60)) } }
         try await bed.wait { _ in person.asked == [.enterPasskey] }
         pairing.cancel()
         #expect(await pairing.value?.kind == .cancelled)
         try await bed.wait { _ in person.withdrawn == 1 }
+        #expect(bystander.withdrawn == 0, "of the other band nothing was asked")
         #expect(await !isBonded(bed))
     }
 
@@ -143,6 +147,72 @@ private final class ScriptedPerson: PairingPerson {
         #expect(second?.kind == .inProgress)
         await bed.client.endPairing(with: band)
         try await bed.client.beginPairing(with: band, asking: ScriptedPerson(nil))
+    }
+
+    @Test func aPairingThatCouldNotBeginIsNotInTheWayOfTheNext() async throws {
+        let faults = try FaultScript("failcall:RegisterAgent@2")
+        let bed = try await GatewayBed.start {
+            $0.pairing = .passkeyEntry
+            $0.passkey = 4_711
+            $0.adapterFaults = faults
+        }
+        try await bed.client.registerAgent { _ in true }
+        let link = try await bed.connect()
+        let first = await failure {
+            try await bed.client.beginPairing(with: band, asking: ScriptedPerson(nil))
+        }
+        #expect(first?.operation == .registerAgent)
+        // The agent comes back by itself, for when nobody is there.
+        try await bed.wait { _ in await bed.client.registeredCapability == "NoInputNoOutput" }
+        let person = ScriptedPerson(.passkey(4_711))
+        try await bed.client.beginPairing(with: band, asking: person)
+        try await link.pairIfNeeded()
+        #expect(person.asked == [.enterPasskey])
+    }
+
+    @Test func aPairingThatIsCancelledAsItBeginsIsNotInTheWayOfTheNext() async throws {
+        let bed = try await bed(.passkeyEntry)
+        let beginning = Task {
+            try await bed.client.beginPairing(with: band, asking: ScriptedPerson(nil))
+        }
+        beginning.cancel()
+        if case .success = await beginning.result { await bed.client.endPairing(with: band) }
+        try await bed.wait { _ in await bed.client.registeredCapability == "NoInputNoOutput" }
+        try await bed.client.beginPairing(with: band, asking: ScriptedPerson(nil))
+    }
+
+    @Test func anAgentThatBlueZDidNotTakeIsRegisteredAgain() async throws {
+        let faults = try FaultScript("failcall:RegisterAgent@3")
+        var timings = GatewayBed.timings
+        timings.agentRetry = .milliseconds(50)
+        let bed = try await GatewayBed.start(timings: timings) {
+            $0.pairing = .justWorks
+            $0.adapterFaults = faults
+        }
+        try await bed.client.registerAgent { _ in true }
+        try await bed.client.beginPairing(with: band, asking: ScriptedPerson(nil))
+        await bed.client.endPairing(with: band)
+        try await bed.wait { _ in await bed.client.registeredCapability == "NoInputNoOutput" }
+        let link = try await bed.connect()
+        _ = try await link.readInfo()
+        #expect(await isBonded(bed))
+    }
+
+    /// bluetoothd has not heard yet that the person is gone, and asks for the digits.
+    @Test func digitsThatNobodyComparedAreNotTheSame() async throws {
+        var timings = GatewayBed.timings
+        timings.other = .milliseconds(500)
+        timings.agentRetry = .seconds(3_600)
+        let bed = try await GatewayBed.start(timings: timings) { $0.pairing = .numericComparison }
+        try await bed.client.registerAgent { _ in true }
+        let link = try await bed.connect()
+        try await bed.client.beginPairing(with: band, asking: ScriptedPerson(.same))
+        try await bed.simulator.setWedged(true)
+        await bed.client.endPairing(with: band)
+        try await bed.simulator.setWedged(false)
+        #expect(await failure { try await link.pairIfNeeded() }?.kind == .authentication)
+        #expect(await bed.client.pairingDemand(of: band) == .nobodyThere)
+        #expect(await !isBonded(bed))
     }
 
     /// Until 5.68 it looks like any connection that breaks.

@@ -153,13 +153,15 @@ private let cases: [Case] = [
         "held_by_another_program", .error, says: "holds the notifications of band F0:F1:F2:F3:F4:F5",
         fix: "bluetoothctl disconnect F0:F1:F2:F3:F4:F5"
     ) {
+        $0.view.devices[0].isConnected = true
         $0.view.devices[0].isNotifying = true
     },
     Case(
         "bond_stale", .error, says: "keeps a bond with band F0:F1:F2:F3:F4:F5 that does not work",
         fix: "Put the band into pairing mode and run `bandferry pair F0:F1:F2:F3:F4:F5`"
     ) {
-        $0.band.problem = Problem(.bondLost, ["operation": "connect", "detail": ""])
+        $0.band.problem = Problem(
+            .bondLost, ["operation": "connect", "detail": "", "band": "F0:F1:F2:F3:F4:F5"])
     },
     Case(
         "cache_stale", .error, says: "without the characteristics of Band History",
@@ -352,6 +354,7 @@ private let cases: [Case] = [
 
     @Test func aBandThatTheDaemonHoldsIsNotHeldByAnother() {
         var facts = healthy()
+        facts.view.devices[0].isConnected = true
         facts.view.devices[0].isNotifying = true
         facts.band.connected = true
         #expect(Doctor.diagnose(facts).findings == [])
@@ -359,6 +362,35 @@ private let cases: [Case] = [
         facts.band.connected = false
         facts.daemon.state = .silent
         #expect(!Doctor.diagnose(facts).findings.contains { $0.code == "held_by_another_program" })
+    }
+
+    /// BlueZ shows Notifying also while the band is away, as long as whoever asked for it is on the bus.
+    @Test func aSubscriptionWithoutALinkHoldsNothing() {
+        var facts = healthy()
+        facts.view.devices[0].isNotifying = true
+        #expect(Doctor.diagnose(facts).findings == [])
+    }
+
+    @Test func aBandThatTheDaemonHeldBetweenTwoLooksIsNotHeldByAnother() {
+        var facts = healthy()
+        facts.view.devices[0].isConnected = true
+        facts.view.devices[0].isNotifying = true
+        let before = facts.daemon
+        func isBlamed(_ before: DaemonFacts, _ after: DaemonFacts) -> Bool {
+            facts.daemon = before.asked(again: after)
+            return Doctor.diagnose(facts).findings.contains { $0.code == "held_by_another_program" }
+        }
+        var held = before
+        held.status?.bands[0].connected = true
+        var hasMet = before
+        hasMet.status?.bands[0].lastContact = Timestamp(milliseconds: 2_000_000_001_000)
+        #expect(isBlamed(before, before))
+        #expect(!isBlamed(before, held), "its sync began meanwhile")
+        #expect(!isBlamed(held, before), "it ended")
+        #expect(!isBlamed(before, hasMet), "both")
+        #expect(!isBlamed(DaemonFacts(.stopped), held), "the daemon was just started")
+        #expect(!isBlamed(held, DaemonFacts(.stopped)), "and stopped")
+        #expect(isBlamed(DaemonFacts(.stopped), DaemonFacts(.stopped)))
     }
 
     @Test func aForeignDeviceIsNobodysBusiness() {

@@ -159,6 +159,7 @@ private let address = FakeGateway.address
             sent.withLock { $0.append(signal.member) }
         }
         #expect(await talk.ask(.enterPasskey) == nil)
+        #expect(!talk.answer(.passkey(1)), "nothing is asked any more")
         talk.withdraw()
         #expect(sent.withLock { $0 } == ["PairingAsked", "PairingWithdrawn"])
         talk.end()

@@ -13,12 +13,11 @@ import Testing
         var wasBonded: Bool
         var demand = PairingDemand.nothing
         var reason: String?
-        var wasHeard = true
         var expected: BondTrouble?
 
         init(
             _ name: String, _ text: String, _ during: BlueZOperation, bonded: Bool,
-            asked demand: PairingDemand = .nothing, reason: String? = nil, heard: Bool = true,
+            asked demand: PairingDemand = .nothing, reason: String? = nil,
             _ expected: BondTrouble?
         ) {
             self.name = name
@@ -27,7 +26,6 @@ import Testing
             wasBonded = bonded
             self.demand = demand
             self.reason = reason
-            wasHeard = heard
             self.expected = expected
         }
     }
@@ -68,7 +66,6 @@ import Testing
         Row(bluez + "Failed", "le-connection-abort-by-local", .connect, bonded: true, .doubtful),
         Row(bluez + "Failed", "Software caused connection abort", .connect, bonded: true, .doubtful),
         Row(bluez + "Failed", "le-connection-abort-by-local", .connect, bonded: false, nil),
-        Row(bluez + "Failed", "le-connection-abort-by-local", .connect, bonded: true, heard: false, nil),
         Row(bluez + "Failed", "Operation failed with ATT error: 0x0e", .read, bonded: true, .doubtful),
         // Other troubles.
         Row(bluez + "NotReady", "Resource Not Ready", .connect, bonded: true, nil),
@@ -83,7 +80,7 @@ import Testing
         let failure = BlueZFailure(name: row.name, text: row.text, during: row.during)
         let evidence = BondEvidence(
             kind: failure.kind, operation: failure.operation, wasBonded: row.wasBonded, demand: row.demand,
-            reason: row.reason, wasHeard: row.wasHeard)
+            reason: row.reason)
         #expect(BondJudge.judge(evidence) == row.expected)
     }
 
@@ -134,6 +131,22 @@ import Testing
         #expect(watch.trouble == .lost && watch.rest(at: start) == BondTrouble.lost.rest)
         watch.failed(.wrongPasskey, at: start)
         #expect(watch.trouble == .wrongPasskey && watch.tries == 1)
+    }
+
+    /// A weak signal is no lost bond: it is worth a try when the band is back.
+    @Test func aDoubtRestsUntilTheBandHasBeenAway() {
+        var watch = BondWatch()
+        for _ in 1...5 { watch.failed(.doubtful, at: start) }
+        #expect(watch.rest(at: start) == .seconds(900))
+        watch.wasMissed()
+        #expect(watch.rest(at: start) == nil && watch.isNamed && watch.trouble == .doubtful)
+        // One try, and it is left alone again.
+        watch.failed(.doubtful, at: start)
+        #expect(watch.rest(at: start) == .seconds(900))
+        var certain = BondWatch()
+        for _ in 1...3 { certain.failed(.lost, at: start) }
+        certain.wasMissed()
+        #expect(certain.rest(at: start) == BondTrouble.lost.rest)
     }
 
     /// A host without a battery clock may wake up years before, or after.

@@ -74,6 +74,7 @@ import Testing
         band.name = "Anna"
         band.stored = 120
         band.pending = 7
+        band.oldestPendingAt = Timestamp(milliseconds: 31_000)
         band.gaps = 2
         band.connected = true
         (band.nextSeq, band.newestSeq) = (8, 10)
@@ -90,6 +91,9 @@ import Testing
         counts.committed(band.device, samples: 120, microseconds: 4_000)
         counts.ack.add(9_000)
         counts.failed("band_unreachable")
+        counts.waiting(band.device, 40)
+        counts.waiting(band.device, 3)
+        counts.uploadFailed("server_timed_out")
         var radio = RadioCounters()
         (radio.attempts, radio.failedAttempts, radio.reconnects) = (9, 2, 3)
         (radio.scanMilliseconds, radio.linkMilliseconds) = (4_500, 61_001)
@@ -111,6 +115,9 @@ import Testing
         "bandferry_ack_seconds_sum 0.009", "bandferry_failures_total{code=\"band_unreachable\"} 1",
         "bandferry_band_last_seen_age_seconds{device_id=\"anna-1\"} 60.0",
         "bandferry_band_unread{device_id=\"anna-1\"} 3", "bandferry_upload_pending{device_id=\"anna-1\"} 7",
+        "bandferry_mailbox_notifications{device_id=\"anna-1\"} 3", "bandferry_mailbox_most_notifications 40",
+        "bandferry_upload_lag_seconds{device_id=\"anna-1\"} 30.0",
+        "bandferry_upload_failures_total{cause=\"server_timed_out\"} 1",
         "bandferry_upload_last_success_age_seconds 0.0", "bandferry_database_bytes 4096",
         "bandferry_disk_free_bytes 1000000", "bandferry_radio_attempts_total 9",
         "bandferry_radio_failed_attempts_total 2", "bandferry_radio_reconnects_total 3",
@@ -127,10 +134,21 @@ import Testing
         #expect(metrics().text.split(separator: "\n").contains(Substring(line)), "\(metrics().text)")
     }
 
-    @Test func nobodyIsNamedAndNoAddressIsShown() {
-        let text = metrics().text
-        #expect(!text.contains("Anna") && !text.uppercased().contains("F4:F5") && !text.contains("F4F5"))
+    @Test func nobodyIsNamedAndNoAddressIsShownButInAnIDThatIsOne() {
+        var metrics = metrics()
+        let text = metrics.text
+        #expect(!text.contains("Anna") && !text.uppercased().contains("F4:F5"))
+        #expect(!text.uppercased().contains("F4F5"))
         #expect(!text.contains("gone"), "a forgotten band is nobody's business")
+        metrics.status.bands[0].device = DeviceID(address)
+        #expect(metrics.text.uppercased().contains("F4F5"), "docs/doctor.md says so")
+    }
+
+    @Test func causesThatAServerInventsAreBounded() {
+        var counts = GatewayCounts()
+        for number in 0..<1_000 { counts.uploadFailed("cause_\(number)") }
+        #expect(counts.uploadFailures.count == 65)
+        #expect(counts.uploadFailures["other"] == 936)
     }
 
     @Test func everyNameEndsWithItsUnitAndIsUsedOnce() {

@@ -436,6 +436,35 @@ private func view(
         #expect(other.handle(.restEnded(bandAddress(0)), at: time(60_000)) == [])
     }
 
+    /// Where its distance may be the cause, it matters whether it goes away.
+    @Test func aBandInDoubtIsLookedForWhileItRests() {
+        var schedule = given()
+        _ = schedule.handle(.seen(view(heard: [(0, a, -60)], at: 100)), at: time(100))
+        _ = schedule.handle(.ended(bandAddress(0), .doubtfulRest(900_000), jitter: 0), at: time(1_000))
+        #expect(schedule.handle(.timePassed, at: time(40_999)) == [])
+        #expect(schedule.handle(.timePassed, at: time(41_000)) == [.startScan(a)])
+        // It is there: it is not connected to, and left alone until the next look.
+        #expect(
+            schedule.handle(.seen(view(heard: [(0, a, -60)], at: 41_500)), at: time(41_500)) == [.stopScan(a)]
+        )
+        #expect(schedule.handle(.timePassed, at: time(81_499)) == [])
+        #expect(schedule.handle(.timePassed, at: time(81_500)) == [.startScan(a)])
+        // It is away: whoever keeps it is told, ends the rest, and it is connected to when it is back.
+        #expect(
+            schedule.handle(.timePassed, at: time(91_500)) == [.notHeard(bandAddress(0)), .stopScan(a)])
+        #expect(schedule.handle(.restEnded(bandAddress(0)), at: time(91_600)) == [.startScan(a)])
+        #expect(
+            schedule.handle(.seen(view(heard: [(0, a, -60)], at: 92_000)), at: time(92_000))
+                == [.stopScan(a), .connect(bandAddress(0), on: a)])
+    }
+
+    @Test func aDoubtAtTheStartIsLookedForToo() {
+        var schedule = RadioSchedule(settings: RadioSettings(syncInterval: 900_000, maxLinks: 5))
+        _ = schedule.handle(
+            .kept(bandAddress(0), rest: 600_000, isLookedForAtRest: true), at: time(0))
+        #expect(schedule.handle(.seen(view(at: 0)), at: time(0)) == [.startScan(a)])
+    }
+
     @Test func aBandThatRestsAtTheStartGoesOnResting() {
         var schedule = RadioSchedule(settings: RadioSettings(syncInterval: 900_000, maxLinks: 5))
         _ = schedule.handle(.kept(bandAddress(0), rest: 5_000), at: time(0))

@@ -185,4 +185,36 @@ import Testing
         // Of the newest record's day there is still something.
         #expect(try fixture.outbox().days(of: device).count == 1)
     }
+
+    /// A stop in the middle, and then an age that is longer: what went is not taken for there.
+    @Test func aDayThatWasLetGoStaysSoAfterAKillAndWithALongerAge() async throws {
+        let store = try await open()
+        _ = try await store.commit(chunk(1...3_000), of: device, clock: reading())
+        try confirm()
+        fixture.clock.advance(milliseconds: 30 * Self.day)
+        try await trustClock(store)
+        // One slice, which is not all.
+        let gone = try #require(try await store.prune())
+        #expect((1..<2_999).contains(gone))
+        let cutoff = (fixture.clock.now.milliseconds - 2 * Self.day) / Self.day - 1
+        let image = try fixture.imageAfterPowerCut()
+        let clock = fixture.clock
+        let limits = StoreLimits(keptFor: .seconds(20 * 86_400))
+        let again = try Store.open(
+            directory: image.directory, vfs: StoreFixture.vfs, limits: limits,
+            zones: StoreFixture.zoneOffset, checksInBackground: false, now: { clock.now })
+        #expect(try image.outbox().keptFrom() == cutoff)
+        // The rest goes by the longer age, and the day stands.
+        #expect(try await pruneAll(again) == 2_999 - gone)
+        #expect(try image.outbox().keptFrom() == cutoff)
+    }
+
+    @Test func whereNothingWentNothingIsSaid() async throws {
+        let store = try await open()
+        _ = try await store.commit(chunk(1...100), of: device, clock: reading())
+        fixture.clock.advance(milliseconds: 30 * Self.day)
+        try await trustClock(store)
+        #expect(try await pruneAll(store) == 0)
+        #expect(try fixture.outbox().keptFrom() == nil)
+    }
 }

@@ -109,6 +109,69 @@ import Testing
         #expect(try await opened.gatewayProblem()?.code == "store_salvaged")
     }
 
+    // MARK: a band that waits for the server: `ack = upload`
+
+    private func openWithWaitingBand(_ fixture: StoreFixture) async throws -> Store {
+        let store = try fixture.open()
+        try await store.adopt(
+            address: StoreFixture.address, device: device, mode: .own, ack: .upload, name: nil,
+            configured: true)
+        return store
+    }
+
+    /// A row that says more than the server has confirmed, beside one that shows the table to be damaged.
+    @Test func ofADamagedTableOfRingsNoConfirmationIsBelieved() async throws {
+        let fixture = try StoreFixture()
+        let store = try await openWithWaitingBand(fixture)
+        _ = try await store.progress(of: device, info: info(1, 100))
+        _ = try await store.commit(chunk(1...100), of: device, clock: reading(), ack: .upload)
+        try await store.close()
+        do {
+            let database = try Database(path: fixture.databasePath, access: .readWrite)
+            try database.execute(
+                """
+                UPDATE rings SET confirmed_through = 100000;
+                INSERT INTO rings (band, ring, next_seq, first_seen, last_seen) SELECT band, -5, 1, 0, 0 FROM rings
+                """)
+        }
+        let report = try #require(
+            try StoreRecovery.salvage(directory: fixture.directory, now: fixture.clock.now))
+        #expect(report.damagedTables.contains("rings"))
+        let opened = try fixture.open()
+        // The band is read again, and all of it is here; the server has none.
+        let outcome = try await opened.commit(
+            chunk(1...100), of: device, clock: reading(), ack: .upload)
+        #expect(outcome.ackThrough == 0)
+        #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == 0)
+        let outbox = try fixture.outbox()
+        while let batch = try outbox.nextBatch() { try outbox.confirm(batch.items, of: batch) }
+        #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == 100)
+    }
+
+    /// What was confirmed, waits to go up in a better version and is lost then, is read again and kept until it is up.
+    @Test func whatIsReadAgainAfterASalvageIsAckedOnceItIsUp() async throws {
+        let fixture = try StoreFixture()
+        let store = try await openWithWaitingBand(fixture)
+        _ = try await store.progress(of: device, info: info(1, 2_000))
+        _ = try await store.commit(chunk(1...2_000), of: device, clock: reading(), ack: .upload)
+        let before = try fixture.outbox()
+        while let batch = try before.nextBatch() { try before.confirm(batch.items, of: batch) }
+        #expect(try await store.ackPoint(of: device, ring: ring, ack: .upload) == 2_000)
+        try await store.correct(device, ring: ring, 1...2_000) { fields, _ in fields.recordedAt += 1 }
+        try await store.close()
+        try Self.destroyLeaf(fixture)
+        let opened = try fixture.open()
+        let first = try #require(opened.salvage?.losses.first?.seqs.first?.lowerBound)
+        let progress = try await opened.progress(of: device, info: info(1, 2_000), ack: .upload)
+        #expect(progress.nextSeq == first)
+        let outcome = try await opened.commit(
+            chunk(first...2_000), of: device, clock: reading(), ack: .upload)
+        #expect(outcome.ackThrough == first - 1)
+        let outbox = try fixture.outbox()
+        while let batch = try outbox.nextBatch() { try outbox.confirm(batch.items, of: batch) }
+        #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == 2_000)
+    }
+
     @Test func theEndOfARingThatIsNoLongerOnTheBandIsAskedOfTheServer() async throws {
         let fixture = try StoreFixture()
         let store = try await fixture.openWithBand()

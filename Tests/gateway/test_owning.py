@@ -129,6 +129,24 @@ class Leases(OwnedBand):
         self.wait_until_freed(stack, 900)
 
 
+class AnyBand(OwnedBand):
+    def test_a_band_that_is_owned_stays_so_where_any_is_taken_in(self):
+        stack = self.stack(bands=1, modes={"any": None})
+        stack.start()
+        stack.wait(lambda: stack.status()["bands"], "the band to be taken in", pause=0.2)
+        self.assertEqual(stack.status()["bands"][0]["mode"], "observe")
+        # It is heard all the time, also while its keeper changes.
+        for _ in range(5):
+            stack.command("adopt", stack.bands[0], "--ack", "upload")
+        self.wait_until_freed(stack, 600)
+        band = stack.status()["bands"][0]
+        self.assertEqual((band["mode"], band["ack"]), ("own", "upload"))
+        # What was forgotten is a stranger again.
+        stack.command("forget", stack.bands[0])
+        stack.wait(lambda: [(band["mode"], band["adopted"]) for band in stack.status()["bands"]] == [("observe", True)],
+                   "the band to be taken in again", pause=0.3)
+
+
 class Terminal:
     """`bandferry` at a terminal: what it shows, and what is typed."""
 
@@ -340,6 +358,18 @@ class Bonds(OwnedBand):
         self.assertEqual(self.assert_left_alone(stack, "bond_lost")[1], 3)
         self.assertTrue(self.device(stack, "Bonded"))
         self.pair(stack)
+
+    def test_the_bond_of_a_band_that_is_away_stays(self):
+        stack = self.bed("--bluez-version", "5.84")
+        stack.start()
+        self.wait_until_calm(stack)
+        self.tell_band(stack, "SetPresent", "b", "false")
+        # So long it counts as heard just now.
+        time.sleep(27)
+        terminal = Terminal(stack, "pair", stack.bands[0])
+        self.assertNotEqual(terminal.end(deadline=120), 0, terminal.text)
+        self.assertIn("was not heard, and nothing was changed", terminal.text)
+        self.assertTrue(self.device(stack, "Bonded"))
 
     def test_where_bluez_does_not_say_so_it_is_doubted_and_mended(self):
         stack = self.bed()
