@@ -10,7 +10,8 @@ trap 'rm -rf "$results"' EXIT
 export PARTS=$results
 
 read -ra flags <<<"${SWIFTFLAGS:-}"
-# The budgets, in minutes, add up to less than CI gives the whole.
+# The budgets, in minutes, are some times what a part takes: they end what hangs. All together would be more than CI gives the whole,
+# which ends what is slow everywhere.
 timeout 5m "$swift" build -c release --static-swift-stdlib "${flags[@]}" || echo "== the programs could not be built"
 BANDFERRY_BIN=$("$swift" build -c release --show-bin-path)
 # As the tests of other programs know the programs.

@@ -1,4 +1,5 @@
 import GatewayModel
+import Locking
 import Store
 import Uplink
 
@@ -11,8 +12,17 @@ struct Ownership: Sendable {
     /// Nil = there is no server, so a band is owned by whoever is told to own it.
     var uploader: Uploader?
     var hostWatch: HostClockWatch
+    /// Bands that were asked for since the start.
+    private let asked = Guarded(Set<DeviceID>())
 
-    /// Asked once before a session, and only where what the server said last does not suffice. While it can't be asked, the
+    init(store: Store, uploader: Uploader?, hostWatch: HostClockWatch) {
+        self.store = store
+        self.uploader = uploader
+        self.hostWatch = hostWatch
+    }
+
+    /// Asked before the first session of each band since the start, for this card may have lain in a drawer while another
+    /// gateway took the band over, and before a session where what the server said last does not suffice. While it can't be asked, the
     /// last owner goes on and a gateway that never was one observes.
     func lease(of band: AdoptedBand) async -> BandLease? {
         let known: BandLease?
@@ -20,7 +30,8 @@ struct Ownership: Sendable {
         do { known = try await store.lease(of: band.device) } catch { return .unanswered }
         guard let uploader, band.mode == .own else { return known }
         let now = hostWatch.stamp()
-        guard BandLease.isToBeAsked(known, at: now.wall, trust: now.trust) else { return known }
+        let isFirst = asked.withLock { $0.insert(band.device).inserted }
+        guard isFirst || BandLease.isToBeAsked(known, at: now.wall, trust: now.trust) else { return known }
         return await uploader.askLease(of: band.device, deadline: Self.deadline) ?? known ?? .unanswered
     }
 

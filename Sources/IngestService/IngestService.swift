@@ -145,8 +145,6 @@ public final class IngestService: Sendable {
             response = self.answer(failure)
         } catch is LongAnswers.Overload {
             response = Answer.overload
-        } catch let failure as StorageFailure where failure.kind == .full {
-            response = Answer.failure(failure)
         } catch let failure as StorageFailure {
             note(failure)
             response = Answer.failure(failure)

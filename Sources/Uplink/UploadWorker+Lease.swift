@@ -54,8 +54,10 @@ extension UploadWorker {
         commands.leases.dueAt.values.filter { $0 > now }.min()
     }
 
-    /// A band was taken over, say: its lease is asked for now.
+    /// A band was taken over, or the server has answered for the first time: its lease is asked for now, whatever was in vain
+    /// before.
     func lookAtLeases(of device: DeviceID) {
+        commands.leases.schedule.surroundingsChanged()
         commands.leases.dueAt[device] = nil
         commands.leases.lookAt = .zero
         nextLook = min(nextLook, clock.monotonic)

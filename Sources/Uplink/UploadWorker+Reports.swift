@@ -25,10 +25,17 @@ extension UploadWorker {
             guard let state else { return }
             try takeOver(state, of: device, outbox, onlyNews: !isFirst)
             notes[device]?.isStateRead = true
-            if isFirst { hooks.serverState(device, ServerDeviceState(state)) }
+            // A server that was away has not said yet who owns it.
+            if isFirst {
+                lookAtLeases(of: device)
+                hooks.serverState(device, ServerDeviceState(state))
+            }
         case .unknownDevice:
             notes[device]?.isStateRead = true
-            if isFirst { hooks.serverState(device, nil) }
+            if isFirst {
+                lookAtLeases(of: device)
+                hooks.serverState(device, nil)
+            }
         case .passOver:
             // A server that can't say what it has can still take samples.
             notes[device]?.isStateRead = true

@@ -274,6 +274,24 @@ import Testing
         #expect(asked(run) == before + 1)
     }
 
+    @Test func aServerThatAnswersForTheFirstTimeIsAskedAtOnce() {
+        let run = run()
+        run.server.set(fault: { _, _ in .failure(HTTPFailure(.cannotConnect, "")) })
+        // Sessions asked it in vain, less often each time.
+        for _ in 0..<8 {
+            #expect(ask(run) == nil)
+            run.clock.advance(by: .seconds(11))
+        }
+        run.server.set(fault: nil)
+        var seconds = 0
+        while run.posts == 0, seconds < 2000 {
+            pass(1, run)
+            seconds += 1
+        }
+        pass(3, run)
+        #expect(lease(run)?.isOurs == true)
+    }
+
     @Test func leasesAreTriedAtTheUploadsPace() {
         var intervals = UploadIntervals()
         intervals.limits.backOff = .init(first: .seconds(3600), longest: .seconds(7200))

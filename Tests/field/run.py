@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What breaks at people's homes, each kind as a test on the whole line: bands, BlueZ, gateway, server. docs/field.md lists them.
+"""What breaks at people's homes, each kind as a test on the whole line: bands, BlueZ, gateway, server.
 
 The last line is `N passed, M failed, K skipped`.
 """

@@ -46,11 +46,7 @@ class Owner(GatewayCase):
         self.check_accounts(stack)
 
     def test_who_owned_it_long_ago_asks_before_the_first_ack(self):
-        stack = self.stack(bands=1, upload_options=["lease_seconds = 3"])
-        stack.start()
-        self.wait_until_calm(stack)
-        self.assertEqual(stack.daemon.stop(), 0)
-        stack.wait(lambda: self.lease(stack, "DELETE")["holder"] is None, "its hold to end", pause=0.3)
+        stack = self.owned_long_ago(lease_seconds=3)
         self.assertEqual(self.lease(stack, "PUT")["holder"], "gw_other")
         stored = stack.status()["bands"][0]["stored"]
         self.record_more(stack)
@@ -63,11 +59,7 @@ class Owner(GatewayCase):
         self.check_accounts(stack)
 
     def test_who_owned_it_long_ago_goes_on_while_the_server_is_away(self):
-        stack = self.stack(bands=1, upload_options=["lease_seconds = 1"])
-        stack.start()
-        self.wait_until_calm(stack)
-        self.assertEqual(stack.daemon.stop(), 0)
-        stack.wait(lambda: self.lease(stack, "DELETE")["holder"] is None, "its hold to end", pause=0.3)
+        stack = self.owned_long_ago(lease_seconds=1)
         self.assertEqual(stack.server.stop(), 0)
         self.record_more(stack)
         acks = len(stack.acks())
@@ -76,6 +68,15 @@ class Owner(GatewayCase):
         stack.start_server()
         self.wait_for_upload(stack)
         self.check_accounts(stack)
+
+    def owned_long_ago(self, lease_seconds):
+        """The gateway is stopped, and its hold of the band has ended."""
+        stack = self.stack(bands=1, upload_options=[f"lease_seconds = {lease_seconds}"])
+        stack.start()
+        self.wait_until_calm(stack)
+        self.assertEqual(stack.daemon.stop(), 0)
+        stack.wait(lambda: self.lease(stack, "DELETE")["holder"] is None, "its hold to end", pause=0.3)
+        return stack
 
     def wait_for_upload(self, stack):
         stack.command("upload", "now", check=False)
