@@ -225,6 +225,8 @@ import Testing
         run.outbox.contents.change { $0.leased[0].wasMet = true }
         #expect(ask(run) == nil && asked(run) <= 1)
         run.server.set(fault: nil)
+        // What its session reads, or the next one, wakes the upload.
+        run.wake()
         pass(10, run)
         #expect(lease(run)?.isOurs == true && run.owners.value == [deviceA])
     }
