@@ -19,7 +19,7 @@ SWIFT = $$(scripts/find-swift.sh)
 RELEASE = -c release --static-swift-stdlib $(SWIFTFLAGS)
 RELEASEDIR = .build/release
 
-.PHONY: help build demo check test vm-test powercut fuzz threads bench bench-ingest bench-trends time-simulation convergence chaos soak debian13 install uninstall clean
+.PHONY: help build demo check test many-bands vm-test powercut fuzz threads bench bench-ingest bench-trends time-simulation convergence chaos soak store-faults debian13 install uninstall clean
 
 help:
 	@echo 'make demo      history of simulated bands reaches a server, with the link cut and the daemon killed half way;'
@@ -37,8 +37,10 @@ help:
 	@echo 'make powercut  the power of a virtual machine with the gateway under load is cut, again and again (RUNS=50, SEED=, WORKERS=1)'
 	@echo 'make time-simulation  lives of a band with a bad clock and a gateway with another, and how far off the times are (SEEDS=1000)'
 	@echo 'make convergence  two gateways, a server and a bad network, until all have the same samples (SEEDS=1000)'
+	@echo 'make many-bands  20 bands on one adapter with 5 slots, a day of history each, links that break (RECORDS=86400)'
 	@echo 'make chaos     two gateways, two servers, PostgreSQL and a bad network, with kills (SEEDS=20, MINUTES=20)'
 	@echo 'make soak      a month of eight bands with faults, in minutes: nothing lost, and nothing that grows (DAYS=30, BANDS=8, SEED=1)'
+	@echo 'make store-faults  a database whose every call into the file system fails in turn, and 400 damaged ones (STRIDE=1, SEEDS=400)'
 	@echo 'make debian13  build and unit tests on Debian 13, as on Raspberry Pi OS'
 
 build:
@@ -89,6 +91,14 @@ time-simulation:
 convergence:
 	@scripts/install-packages.sh test
 	BANDFERRY_CONVERGENCE_SEEDS=$${SEEDS:-1000} $(SWIFT) test $(SWIFTFLAGS) --filter ConvergenceTests
+
+store-faults:
+	@scripts/install-packages.sh test
+	BANDFERRY_FAULT_STRIDE=$${STRIDE:-1} STORE_SEEDS=$${SEEDS:-400} $(SWIFT) test $(SWIFTFLAGS) --filter 'FaultTests|SalvageTests'
+
+many-bands: build
+	@scripts/install-packages.sh test
+	BANDFERRY_BIN=$(CURDIR)/$(RELEASEDIR) BANDFERRY_MANY_RECORDS=$${RECORDS:-86400} Tests/radio/run.py test_many_bands
 
 chaos: build
 	@scripts/install-packages.sh test

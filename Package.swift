@@ -15,12 +15,12 @@ let systemLibraries: [Target] = [
     system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
     system("CPostgreSQL", pkgConfig: "libpq", package: "libpq-dev"),
     system("CSystemd", pkgConfig: "libsystemd", package: "libsystemd-dev"),
-    system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     system("CINI", pkgConfig: "inih", package: "libinih-dev"),
     // Headers only.
     system("CBluetooth", package: "libbluetooth-dev"),
     // Loaded on demand, not linked.
+    .target(name: "CMicrohttpd"),
     system("CCurl", package: "libcurl4-openssl-dev"),
     system("CGLib", package: "libglib2.0-0"),
 ]
@@ -64,30 +64,41 @@ let wrappers: [Target] = [
 
 let decisions: [Target] = [
     library("BandProfile"),
-    library("GatewayModel", ["BandProfile"]),
+    library("Conditions"),
+    library("GatewayModel", ["BandProfile", "Conditions"]),
     library("HistorySync", ["BandProfile", "GatewayModel"]),
+    library("RadioSchedule", ["BandProfile", "HistorySync"]),
     library("Timekeeping", ["GatewayModel"]),
     library("BandModel", ["BandProfile"]),
-    library("BlueZModel", ["BandProfile"]),
+    library("BlueZModel", ["BandProfile", "Conditions"]),
     library("CivilTime"),
     library("IngestAPI", ["CivilTime"]),
     library("Trends", ["CivilTime", "IngestAPI"]),
     library("SampleChunks", ["IngestAPI"]),
-    library("UploadDecisions", ["IngestAPI", "GatewayModel"]),
+    library("UploadDecisions", ["Conditions", "IngestAPI", "GatewayModel"]),
     library("GatewayConfiguration", ["BandProfile", "GatewayModel", "UploadDecisions"]),
-    library("CommandLineText", ["BandProfile", "GatewayModel", "IngestAPI", "CivilTime"]),
+    library("Metrics", ["Conditions", "GatewayModel", "RadioSchedule"]),
+    library("Doctor", ["BandProfile", "Conditions", "GatewayModel", "UploadDecisions"]),
+    library(
+        "CommandLineText",
+        ["BandProfile", "Conditions", "Doctor", "GatewayModel", "IngestAPI", "CivilTime"]),
 ]
 
 let adapters: [Target] = [
     library(
         "BlueZ",
-        ["Locking", "Threading", "DBus", "BluetoothManagement", "BlueZModel", "BandProfile", "CLinux"]),
-    library("Store", ["Threading", "SQLite", "Timekeeping", "GatewayModel", "BandProfile", "CLinux"]),
+        [
+            "Locking", "Threading", "DBus", "BluetoothManagement", "BlueZModel", "GatewayModel",
+            "BandProfile", "CLinux",
+        ]),
+    library(
+        "Store",
+        ["Threading", "SQLite", "Timekeeping", "Conditions", "GatewayModel", "BandProfile", "CLinux"]),
     library(
         "Uplink",
         [
             "Locking", "Threading", "FileReading", "HTTPClient", "Compression", "Store", "UploadDecisions",
-            "IngestAPI", "GatewayModel",
+            "IngestAPI", "GatewayConfiguration", "GatewayModel",
         ]),
     .target(
         name: "IngestStore",
@@ -113,14 +124,21 @@ let adapters: [Target] = [
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
     library(
+        "DoctorProbes",
+        [
+            "Locking", "FileReading", "CLinux", "DBus", "INIFile", "BlueZModel", "GatewayBus", "Uplink",
+            "Doctor",
+            "GatewayConfiguration", "GatewayModel", "BandProfile",
+        ]),
+    library(
         "Gateway",
         [
-            "Locking", "FileReading",
+            "Locking", "Threading", "FileReading",
             "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
             "UploadDecisions",
-            "GatewayBus", "NetworkWatch", "Systemd",
-            "HistorySync", "ZoneDatabase", "IngestAPI",
-            "GatewayModel", "GatewayConfiguration", "BandProfile",
+            "GatewayBus", "NetworkWatch", "Systemd", "HTTPServer", "Metrics",
+            "HistorySync", "RadioSchedule", "ZoneDatabase", "IngestAPI",
+            "Conditions", "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
 ]
 
@@ -143,8 +161,10 @@ let programs: [Target] = [
     program(
         "bandferry",
         [
-            "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "GatewayModel", "CommandLineText",
-            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus",
+            "GatewayBus", "Store", "INIFile", "GatewayConfiguration", "Conditions", "GatewayModel",
+            "CommandLineText",
+            "BandProfile", "ZoneDatabase", "Trends", "CivilTime", "IngestAPI", "DBus", "Doctor",
+            "DoctorProbes", "Locking",
         ]),
     program(
         "bandferry-ingest",
@@ -162,8 +182,20 @@ let unitTests: [Target] = [
     .target(
         name: "BusTestSupport", dependencies: ["ProcessTestSupport"], path: "Tests/BusTestSupport",
         swiftSettings: settings),
+    tests(
+        "ConditionTests",
+        ["Conditions", "GatewayModel", "BandProfile", "BlueZModel", "UploadDecisions", "IngestAPI", "Store"]),
+    tests("MetricsTests", ["Metrics", "Conditions", "GatewayModel", "BandProfile", "RadioSchedule"]),
+    tests(
+        "DoctorTests",
+        [
+            "Doctor", "DoctorProbes", "Conditions", "CommandLineText", "GatewayModel", "BandProfile",
+            "UploadDecisions",
+            "DBus", "Locking",
+        ]),
     tests("BandProfileTests", ["BandProfile"]),
     tests("HistorySyncTests", ["HistorySync", "BandModel", "BandProfile", "GatewayModel"]),
+    tests("RadioScheduleTests", ["RadioSchedule", "BandProfile", "HistorySync"]),
     tests("TimekeepingTests", ["Timekeeping", "GatewayModel"]),
     tests("BandModelTests", ["BandModel", "BandProfile"]),
     tests("BlueZModelTests", ["BlueZModel"]),
@@ -183,7 +215,8 @@ let unitTests: [Target] = [
         name: "PowercutVFS", path: "Tests/powercut", exclude: ["build.sh", "kill_test.py"],
         linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
-        "StoreTests", ["ProcessTestSupport", "Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
+        "StoreTests",
+        ["Locking", "ProcessTestSupport", "Store", "SQLite", "GatewayModel", "BandProfile", "PowercutVFS"]),
     tests("TimeSimulationTests", ["Store", "Timekeeping", "BandModel", "BandProfile", "GatewayModel"]),
     tests("CompressionTests", ["ProcessTestSupport", "Compression"]),
     tests("SampleChunksTests", ["SampleChunks", "IngestAPI"]),
@@ -214,13 +247,16 @@ let unitTests: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "GatewayBus", "GatewayConfiguration", "Store", "GatewayModel", "BandProfile",
+            "Gateway", "GatewayBus", "GatewayConfiguration", "RadioSchedule", "BlueZModel", "Store",
+            "GatewayModel", "BandProfile",
             "IngestAPI",
             "Locking", "Systemd", "Uplink", "UploadDecisions",
         ]),
     tests("DBusTests", ["BusTestSupport", "Locking", "DBus"]),
     tests("NetworkWatchTests", ["BusTestSupport", "Locking", "NetworkWatch", "DBus", "UploadDecisions"]),
-    tests("CommandLineTests", ["GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
+    tests(
+        "CommandLineTests",
+        ["Conditions", "Doctor", "GatewayModel", "CommandLineText", "BandProfile", "IngestAPI", "CivilTime"]),
     tests(
         "GatewayBusTests", ["BusTestSupport", "Locking", "GatewayBus", "DBus", "GatewayModel", "BandProfile"]),
     tests("SystemdTests", ["Locking", "Systemd"]),
@@ -240,7 +276,9 @@ let systemTests: [Target] = [
             "CommandLineText",
         ]),
     tests("BandSimulatorSystemTests", ["BusTestSupport", "Locking", "BandSimulator", "DBus"]),
-    tests("BlueZSystemTests", ["BusTestSupport", "Locking", "BlueZ", "BandSimulator", "DBus"]),
+    tests(
+        "BlueZSystemTests",
+        ["BusTestSupport", "Locking", "BlueZ", "BandSimulator", "DBus", "GatewayModel", "BandProfile"]),
     // Beside Python's reading of this machine's zone database.
     .testTarget(
         name: "TimeZoneSystemTests",

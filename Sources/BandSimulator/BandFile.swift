@@ -24,6 +24,8 @@ struct HostStorage: Codable {
     var isKnown = false
     var isTrusted = false
     var isPaired = false
+    /// The band has forgotten the keys since; nil = it has them.
+    var lostKeys: Bool?
 }
 
 /// One band's state file, replaced as a whole: a kill leaves the old one or the new one.

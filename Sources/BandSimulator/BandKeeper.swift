@@ -50,6 +50,12 @@ final class BandKeeper: @unchecked Sendable {
         while stored.hosts.count < devices.count { stored.hosts.append(HostStorage()) }
     }
 
+    /// Its host's adapter has got another name.
+    func replace(_ old: SimulatedDevice, by device: SimulatedDevice) {
+        guard let place = devices.firstIndex(where: { $0 === old }) else { return }
+        devices[place] = device
+    }
+
     /// Its simulator has stopped.
     func remove(_ device: SimulatedDevice) { devices.removeAll { $0 === device } }
 

@@ -18,6 +18,7 @@ enum BlueZError {
     }
 
     static let notReady = error("NotReady", "Resource Not Ready")
+    static let blocked = error("Blocked", "Blocked through rfkill")
     static let inProgress = error("InProgress", "In Progress")
     static let alreadyInProgress = error("InProgress", "Operation already in progress")
     static let invalidArguments = error("InvalidArguments", "Invalid arguments in method call")
@@ -34,6 +35,7 @@ enum BlueZError {
     static let pageTimeout = error("ConnectionAttemptFailed", "Page Timeout")
     /// Every failed LE connect, whatever the cause.
     static let connectAborted = failed("le-connection-abort-by-local")
+    static let keyMissing = failed("le-connection-key-missing")
     /// Yes, "br", on LE.
     static let connectCanceled = failed("br-connection-canceled")
 

@@ -11,6 +11,8 @@ public enum BlueZVersion: String, CaseIterable, Sendable {
     var answersRefusedAcquire: Bool { self == .v5_84 }
     /// Since 5.83 Device1 has a signal Disconnected(name, message).
     var signalsDisconnectReason: Bool { self == .v5_84 }
+    /// Since 5.69 a connect to a band that has lost its keys says so.
+    var saysKeyMissing: Bool { self == .v5_84 }
     /// Since 5.69 services, characteristics and descriptors have a Handle.
     var hasHandles: Bool { self == .v5_84 }
 }

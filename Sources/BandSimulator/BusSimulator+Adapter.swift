@@ -6,21 +6,21 @@ import DBus
 extension BusSimulator {
     private static let adapterInterface = BlueZInterfaces.adapter.name
 
-    func exportAdapter() {
-        tree.export("/org/bluez", [BlueZInterfaces.agentManager], signal: false)
+    func exportAdapter(signal: Bool) {
         tree.export(
             adapterPath, [BlueZInterfaces.adapter, BlueZInterfaces.gattManager],
             properties: [
                 Self.adapterInterface: [
                     "Address": .string(options.adapterAddress), "AddressType": .string("public"),
                     "Name": .string("bandsim"), "Alias": .string("bandsim"), "Class": .uint32(0),
-                    "Powered": .bool(true), "Discoverable": .bool(false), "DiscoverableTimeout": .uint32(180),
+                    "Powered": .bool(isPowered), "Discoverable": .bool(false),
+                    "DiscoverableTimeout": .uint32(180),
                     "Pairable": .bool(false), "PairableTimeout": .uint32(0), "Discovering": .bool(false),
                     "UUIDs": .strings([GATTLayout.assigned(0x1800), GATTLayout.assigned(0x1801)]),
                     "Modalias": .string("usb:v1D6Bp0246d0542"),
                     "Roles": .strings(["central", "peripheral"]),
                 ]
-            ], signal: false)
+            ], signal: signal)
     }
 
     func answerAdapterCalls() {
@@ -42,11 +42,13 @@ extension BusSimulator {
 
     private func startDiscovery(_ call: MethodCall) -> CallOutcome {
         guard isPowered else { return .failure(BlueZError.notReady) }
+        if trouble.discoveryIsStuck { return .failure(BlueZError.alreadyInProgress) }
         guard let client = call.sender, !discovery.clients.contains(client) else {
             return .failure(BlueZError.alreadyInProgress)
         }
         discovery.clients.append(client)
         if discovery.clients.count == 1 {
+            trouble.scanning(true, now: SystemClock.monotonicNanoseconds)
             after(.zero) { simulator in
                 simulator.setAdapter(["Discovering": .bool(true)])
             }
@@ -57,6 +59,7 @@ extension BusSimulator {
 
     private func stopDiscovery(_ call: MethodCall) -> CallOutcome {
         guard isPowered else { return .failure(BlueZError.notReady) }
+        if trouble.discoveryIsStuck { return .failure(BlueZError.failed("No discovery started")) }
         guard let client = call.sender, discovery.clients.contains(client) else {
             return .failure(BlueZError.failed("No discovery started"))
         }
@@ -70,6 +73,7 @@ extension BusSimulator {
         guard discovery.clients.contains(client) else { return }
         discovery.clients.removeAll { $0 == client }
         guard !discovery.isActive else { return }
+        trouble.scanning(false, now: SystemClock.monotonicNanoseconds)
         for device in devices where device.signalledRSSI != nil {
             device.signalledRSSI = nil
             tree.setProperties(device.path, BlueZInterfaces.deviceName, [:], invalidated: ["RSSI"])
@@ -88,7 +92,7 @@ extension BusSimulator {
 
     /// One round of advertisements.
     private func hear() {
-        guard discovery.isActive, isPowered else { return }
+        guard discovery.isActive, isPowered, !trouble.discoveryIsStuck else { return }
         for device in devices where device.isAdvertising { hear(device) }
         after(scaled(.seconds(1))) { $0.hear() }
     }
@@ -124,6 +128,7 @@ extension BusSimulator {
         device.stored.isKnown = false
         device.stored.isTrusted = false
         device.stored.isPaired = false
+        device.stored.lostKeys = nil
         device.keeper.save()
         let token = call.token
         guard device.isConnected else {
@@ -153,16 +158,17 @@ extension BusSimulator {
     private func setAdapter(_ call: MethodCall, _ name: String, _ value: BusValue) -> ObjectTree.SetOutcome {
         guard name == "Powered", let powered = value.flag else { return .store }
         guard powered != isPowered else { return .done }
-        isPowered = powered
-        guard !powered else { return .store }
-        for device in devices {
-            if device.link == .connecting { connectFailed(device, BlueZError.connectCanceled) }
-            if device.isConnected { linkLost(device, reason: .local) }
+        guard !powered else {
+            guard !trouble.isBlocked else { return .refuse(BlueZError.blocked) }
+            guard trouble.powerOnRefusals == 0 else {
+                trouble.powerOnRefusals -= 1
+                return .refuse(BlueZError.failed("Input/output error"))
+            }
+            isPowered = true
+            return .store
         }
+        powerOff()
         reply(call.token)
-        discovery = DiscoverySessions()
-        setAdapter(["Powered": .bool(false), "Discovering": .bool(false)])
-        for device in devices where device.isTemporary && device.isExported { removeDevice(device) }
         return .later
     }
 

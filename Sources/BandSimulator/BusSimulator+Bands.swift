@@ -52,7 +52,28 @@ extension BusSimulator {
         saveSoon()
     }
 
+    /// The band forgets its keys, and drops the link; BlueZ does not learn of it.
+    public func loseBond(_ address: BluetoothAddress) {
+        guard let device = device(address) else { return }
+        device.stored.lostKeys = true
+        device.keeper.save()
+        dropLink(device)
+    }
+
     public func setFaults(_ address: BluetoothAddress, _ faults: FaultScript) {
         device(address)?.keeper.band.setFaults(faults)
     }
+}
+
+// What tests in the same process do to the adapter.
+
+extension BusSimulator {
+    /// Its discovery is lost in the controller, and bluetoothd believes in it.
+    public func stickDiscovery() {
+        trouble.discoveryIsStuck = true
+        setAdapter(["Discovering": .bool(false)])
+    }
+
+    public var powerCycles: Int { Int(trouble.powerCycles) }
+    public var restarts: Int { Int(trouble.restarts) }
 }

@@ -8,12 +8,14 @@ enum DisconnectReason: String {
     case timeout = "Timeout"
     case local = "Local"
     case remote = "Remote"
+    case authentication = "Authentication"
 
     var message: String {
         switch self {
         case .timeout: "Connection timeout"
         case .local: "Connection terminated by local host"
         case .remote: "Connection terminated by remote user"
+        case .authentication: "Connection terminated due to authentication failure"
         }
     }
 }
@@ -56,6 +58,7 @@ extension BusSimulator {
 
     func startConnecting(_ device: SimulatedDevice) {
         makePermanent(device)
+        trouble.connects += 1
         device.link = .connecting
         device.linkNumber += 1
         let link = device.linkNumber
@@ -102,6 +105,8 @@ extension BusSimulator {
         device.linkNumber += 1
         let link = device.linkNumber
         takeLink(device)
+        overflow(besides: device)
+        if device.stored.isPaired, device.stored.lostKeys == true { return refuseKeys(device) }
         // When bluetoothd sees the ATT channel before the kernel's event of the connection, it sets the property and
         // never signals it ("Device ... is already connected" in its log).
         let isQuiet = device.strikes(.quietConnect) != nil
@@ -117,6 +122,23 @@ extension BusSimulator {
         after(delay) { simulator in
             guard device.isConnected, device.linkNumber == link else { return }
             simulator.resolveServices(device)
+        }
+    }
+
+    /// The band has forgotten the bond: the link comes up, can't be encrypted, and drops. BlueZ 5.66 says of it what it
+    /// says of any failed connect.
+    private func refuseKeys(_ device: SimulatedDevice) {
+        setDeviceProperties(device, ["Connected": .bool(true)])
+        let link = device.linkNumber
+        after(scaled(.milliseconds(200))) { simulator in
+            guard device.isConnected, device.linkNumber == link else { return }
+            let (call, waiting) = (device.connectCall, device.afterConnecting)
+            (device.connectCall, device.afterConnecting) = (nil, nil)
+            simulator.linkLost(device, reason: .authentication)
+            let error =
+                simulator.options.version.saysKeyMissing ? BlueZError.keyMissing : BlueZError.connectAborted
+            if let call { simulator.fail(call, error) }
+            waiting?(simulator, error)
         }
     }
 

@@ -141,6 +141,8 @@ extension BusSimulator {
                 let isRefused = isHistory && device.strikes(.notifyRefused) != nil
                 if !isRefused { simulator.setNotifications(device, characteristic, enabled: true) }
                 then(simulator, isRefused)
+            } refused: {
+                then($0, true)
             }
         }
     }

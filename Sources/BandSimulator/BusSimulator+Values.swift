@@ -60,7 +60,13 @@ extension BusSimulator {
         }
         characteristic.read = (offset, [call.token])
         request(device) { simulator in
-            simulator.withBond(device, characteristic) { $0.finishRead(device, characteristic) }
+            simulator.withBond(device, characteristic) {
+                $0.finishRead(device, characteristic)
+            } refused: { simulator in
+                let calls = characteristic.read?.calls ?? []
+                characteristic.read = nil
+                for call in calls { simulator.fail(call, BlueZError.att(0x05)) }
+            }
         }
         return .later
     }
@@ -143,6 +149,10 @@ extension BusSimulator {
         request(device) { simulator in
             simulator.withBond(device, characteristic) { simulator in
                 simulator.finishWrite(device, characteristic, isLong ? nil : bytes)
+            } refused: { simulator in
+                guard let call = characteristic.write else { return }
+                characteristic.write = nil
+                simulator.fail(call, BlueZError.att(0x05))
             }
         }
         return .later

@@ -10,16 +10,21 @@ public actor BusSimulator {
     public nonisolated let options: BusSimulatorOptions
     nonisolated let bus: BusConnection
     nonisolated let tree = ObjectTree(root: "/")
-    let adapterPath = "/org/bluez/hci0"
-    let devices: [SimulatedDevice]
+    var adapterPath = "/org/bluez/hci0"
+    var devices: [SimulatedDevice]
     var control: SimulatorControl?
+    private var systemd: SimulatedSystemd?
     // Adapter
+    var isPlugged = true
     var isPowered = true
+    var trouble = AdapterTrouble()
     var discovery = DiscoverySessions()
     var agents = AgentRegistry()
     /// Applications with client GattProfile1 objects: whom BlueZ connects by itself.
     var profiles: [String: [String]] = [:]
     private var isStopped = false
+    /// Calls of each method of the adapter, for its fault script.
+    private var adapterCalls: [String: UInt64] = [:]
     var saveIsScheduled = false
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { bus.unownedExecutor }
@@ -27,8 +32,7 @@ public actor BusSimulator {
     private init(_ options: BusSimulatorOptions, bus: BusConnection, keepers: [BandKeeper]) {
         self.options = options
         self.bus = bus
-        let adapterPath = adapterPath
-        devices = keepers.map { SimulatedDevice($0, adapterPath: adapterPath) }
+        devices = keepers.map { SimulatedDevice($0, adapterPath: "/org/bluez/hci0") }
     }
 
     /// Takes the name `org.bluez` and serves it until `stop`.
@@ -55,10 +59,9 @@ public actor BusSimulator {
     }
 
     private func serve() async throws {
-        for device in devices {
-            device.reach = { [weak self] body in self?.assumeIsolated { body($0) } }
-        }
-        exportAdapter()
+        for device in devices { prepare(device) }
+        tree.export("/org/bluez", [BlueZInterfaces.agentManager], signal: false)
+        exportAdapter(signal: false)
         for device in devices where !device.isTemporary { exportDevice(device) }
         answerAdapterCalls()
         answerDeviceCalls()
@@ -81,8 +84,13 @@ public actor BusSimulator {
             throw SimulatorError("org.bluez is taken on this bus: stop bluetoothd or use another bus")
         }
         control = try await SimulatorControl.start(options.address, simulator: self)
+        if options.systemd { systemd = try await SimulatedSystemd.start(options.address, simulator: self) }
         writeTruth()
         if let interval = options.recordEvery { measure(every: interval) }
+    }
+
+    func prepare(_ device: SimulatedDevice) {
+        device.reach = { [weak self] body in self?.assumeIsolated { body($0) } }
     }
 
     /// Saves the bands and leaves the bus; every link ends.
@@ -96,6 +104,7 @@ public actor BusSimulator {
         }
         writeTruth()
         await control?.stop()
+        await systemd?.stop()
         await bus.flush()
         await bus.close()
     }
@@ -143,7 +152,10 @@ public actor BusSimulator {
             guard let self else { return .never }
             return self.assumeIsolated { simulator in
                 guard !simulator.isStopped else { return .never }
-                guard let device = simulator.device(at: call.path) else { return body(simulator, call) }
+                guard let device = simulator.device(at: call.path) else {
+                    if let outcome = simulator.adapterFault(member) { return outcome }
+                    return body(simulator, call)
+                }
                 if device.strikes(.neverAnswer, method: member) != nil { return .never }
                 if device.strikes(.failCall, method: member) != nil { return .failure(BlueZError.att(0x0e)) }
                 if interface == BlueZInterfaces.characteristic.name, device.strikes(.vanish) != nil {
@@ -153,6 +165,19 @@ public actor BusSimulator {
                 return body(simulator, call)
             }
         }
+    }
+
+    /// What the script of the adapter has in mind for this call.
+    private func adapterFault(_ member: String) -> CallOutcome? {
+        let count = (adapterCalls[member] ?? 0) + 1
+        adapterCalls[member] = count
+        if options.adapterFaults.strikes(.neverAnswer, count: count, seed: 1, method: member) != nil {
+            return .never
+        }
+        guard options.adapterFaults.strikes(.failCall, count: count, seed: 1, method: member) != nil else {
+            return nil
+        }
+        return .failure(BlueZError.failed("Input/output error"))
     }
 
     func reply(_ call: UInt64, _ values: [BusValue] = []) { bus.reply(to: call, with: .reply(values)) }

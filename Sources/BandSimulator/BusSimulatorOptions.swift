@@ -19,8 +19,10 @@ public struct BusSimulatorOptions: Sendable {
     public var rate = 0
     /// False: NotifyAcquired is absent and AcquireNotify is refused.
     public var acquireNotify = true
-    /// Band History asks for a bond.
-    public var requirePairing = false
+    /// How the bands want to be paired before they give Band History.
+    public var pairing = SimulatedPairing.none
+    /// The passkey that a band shows, or that it expects; both show it in a comparison.
+    public var passkey: UInt32 = 123_456
     /// BlueZ's timers and the air's delays run this much faster.
     public var timeScale = 1.0
     /// From the last sight of a device that is neither paired nor trusted to its removal, before scaling: BlueZ's
@@ -34,6 +36,12 @@ public struct BusSimulatorOptions: Sendable {
     public var attLatency = Duration.milliseconds(5)
     /// Send buffer of an acquired socket, as the kernel counts it: net.core.wmem_default.
     public var socketBuffer = 212_992
+    /// Links that the adapter holds: one more, and it drops another without a word. Nil = any number.
+    public var slots: Int?
+    /// What goes wrong with calls to the adapter: `neveranswer:METHOD@N`, `failcall:METHOD@N`.
+    public var adapterFaults = FaultScript.none
+    /// There is a systemd on the bus that restarts bluetooth.service.
+    public var systemd = false
     public var adapterAddress = "00:AA:01:00:00:23"
 
     public init(address: BusAddress, bands: [BandSetup]) {

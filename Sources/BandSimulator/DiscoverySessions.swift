@@ -55,6 +55,7 @@ struct AgentRegistry {
     struct Agent {
         var client: String
         var path: String
+        var capability: String
     }
 
     private(set) var agents: [Agent] = []

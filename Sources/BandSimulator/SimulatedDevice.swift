@@ -47,7 +47,9 @@ final class SimulatedDevice: @unchecked Sendable {
     var pairCall: UInt64?
     var isPairing = false
     /// Requests that wait for a bond which BlueZ makes by itself.
-    var afterPairing: [@Sendable (isolated BusSimulator) -> Void] = []
+    var afterPairing: [AfterPairing] = []
+    /// Who is asked for the pairing that runs.
+    var pairingAgent: AgentRegistry.Agent?
     var temporaryTimer: DispatchWorkItem?
     var connectTimer: DispatchWorkItem?
     var rssi: Int16
@@ -60,9 +62,23 @@ final class SimulatedDevice: @unchecked Sendable {
     var dropped: UInt64 = 0
     var heartRateTimer: DispatchWorkItem?
 
-    init(_ keeper: BandKeeper, adapterPath: String) {
+    /// The same band for a host whose adapter has got another name.
+    convenience init(replacing old: SimulatedDevice, adapterPath: String) {
+        self.init(old.keeper, adapterPath: adapterPath, host: old.host)
+        old.keeper.replace(old, by: self)
+        isPresent = old.isPresent
+        isTemporary = !stored.isKnown
+    }
+
+    convenience init(_ keeper: BandKeeper, adapterPath: String) {
+        self.init(keeper, adapterPath: adapterPath, host: keeper.devices.count)
+        keeper.add(self)
+        isTemporary = !stored.isKnown
+    }
+
+    private init(_ keeper: BandKeeper, adapterPath: String, host: Int) {
         self.keeper = keeper
-        host = keeper.devices.count
+        self.host = host
         let address = keeper.setup.address.description
         let path = adapterPath + "/dev_" + address.map { $0 == ":" ? "_" : String($0) }.joined()
         self.path = path
@@ -74,8 +90,6 @@ final class SimulatedDevice: @unchecked Sendable {
             )
         }
         rssi = -50 - Int16(keeper.setup.address.bits & 0xf)
-        keeper.add(self)
-        isTemporary = !stored.isKnown
     }
 
     /// What this host's BlueZ keeps of it.
@@ -107,6 +121,12 @@ final class SimulatedDevice: @unchecked Sendable {
         counts[name] = count
         return options.faults.strikes(kind, count: count, seed: options.seed, method: method)
     }
+}
+
+/// A request that waits for a bond.
+struct AfterPairing {
+    var goOn: @Sendable (isolated BusSimulator) -> Void
+    var refuse: @Sendable (isolated BusSimulator) -> Void
 }
 
 /// The pace of one stream.

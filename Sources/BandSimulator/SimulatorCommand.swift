@@ -67,9 +67,20 @@ public enum SimulatorCommand: Sendable {
         options.mtu = try parser.number("mtu", in: 23...517) ?? 247
         options.rate = try parser.number("rate", in: 0...1_000_000) ?? 0
         options.acquireNotify = !parser.flag("no-acquire-notify")
-        options.requirePairing = parser.flag("require-pairing")
+        options.pairing = parser.flag("require-pairing") ? .justWorks : .none
+        if let text = parser.text("pairing") {
+            guard let pairing = SimulatedPairing(rawValue: text) else {
+                let known = SimulatedPairing.allCases.map(\.rawValue).joined(separator: ", ")
+                throw SimulatorError("--pairing \(text): write one of \(known)")
+            }
+            options.pairing = pairing
+        }
+        options.passkey = UInt32(try parser.number("passkey", in: 0...999_999) ?? Int(options.passkey))
         options.timeScale = try parser.decimal("time-scale", in: 0.01...10_000) ?? 1
         options.recordEvery = try parser.number("record-every", in: 1...86_400_000).map { .milliseconds($0) }
+        options.slots = try parser.number("slots", in: 1...64)
+        options.systemd = parser.flag("systemd")
+        if let text = parser.text("adapter-faults") { options.adapterFaults = try script(text) }
         options.socketBuffer =
             try parser.number("socket-buffer", in: 4_096...16_777_216) ?? options.socketBuffer
         options.attLatency =

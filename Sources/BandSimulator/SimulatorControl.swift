@@ -19,10 +19,20 @@ final class SimulatorControl: Sendable {
             .init("RollBack", takes: [.init("forgotten", "u"), .init("records", "u")]),
             .init("Overwrite", takes: [.init("count", "u")]),
             .init("StepClock", takes: [.init("milliseconds", "x")]),
-            .init("Stall"), .init("Vanish"),
+            .init("Stall"), .init("Vanish"), .init("LoseBond"),
             .init("SetFaults", takes: [.init("script", "s")]),
             .init("Status", returns: [.init("status", "a{sv}")]),
             .init("WriteTruth"),
+        ])
+
+    private static let adapterInterface = InterfaceDescription(
+        "org.bandferry.SimulatedAdapter1",
+        methods: [
+            .init("Unplug"), .init("Plug", takes: [.init("number", "u")]),
+            .init("Block", takes: [.init("blocked", "b")]), .init("Wedge", takes: [.init("wedged", "b")]),
+            .init("StickDiscovery", takes: [.init("stuck", "b")]), .init("Restart"),
+            .init("RefusePowerOn", takes: [.init("times", "u")]),
+            .init("Status", returns: [.init("status", "a{sv}")]),
         ])
 
     private let bus: BusConnection
@@ -46,6 +56,16 @@ final class SimulatorControl: Sendable {
                 }
             }
             _ = band
+        }
+        tree.export(root + "/adapter", [adapterInterface])
+        for method in adapterInterface.methods {
+            tree.onCall(adapterInterface.name, method.name) { [weak simulator, weak bus] call in
+                Task {
+                    guard let simulator, let bus else { return }
+                    bus.reply(to: call.token, with: await simulator.controlAdapter(call))
+                }
+                return .later
+            }
         }
         await bus.serve(tree)
         // Two simulators on one bus are two test beds: the second one is not controlled.
@@ -77,6 +97,7 @@ extension BusSimulator {
         case "StepClock": stepClock(device.address, milliseconds: Int64(number))
         case "Stall": device.keeper.band.stall()
         case "Vanish": removeDevice(device)
+        case "LoseBond": loseBond(device.address)
         case "SetFaults":
             do {
                 device.keeper.band.setFaults(try FaultScript(call.arguments.first?.text ?? ""))

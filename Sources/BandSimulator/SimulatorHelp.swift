@@ -39,9 +39,15 @@ public enum SimulatorHelp {
           --mtu N                       (247)
           --no-acquire-notify           StartNotify only
           --require-pairing             Band History asks for a bond
+          --pairing KIND                bus: how the bond is made: just-works, passkey-entry (the band shows a passkey),
+                                        passkey-display (it is entered at the band), numeric-comparison
+          --passkey N                   bus: the passkey (123456)
           --time-scale X                BlueZ's own delays, this much shorter (1)
           --att-latency MS              a request and its response (5)
           --socket-buffer BYTES         of an acquired socket (212992)
+          --slots N                     links that the adapter holds; one more drops another
+          --adapter-faults SCRIPT       neveranswer:METHOD@N and failcall:METHOD@N of the adapter's methods
+          --systemd                     a systemd on the bus that can restart bluetooth.service
 
         Faults: NAME (always), NAME:CHANCE, NAME@N (the Nth), NAME=SEQ; several with commas
           drop duplicate truncate badversion badkind badorder reorder empty      one notification
@@ -54,7 +60,10 @@ public enum SimulatorHelp {
           notifyrefused pairfails                                                BlueZ and the link (bus only)
           neveranswer:METHOD@N failcall:METHOD@N                                 one call (bus only)
 
+        LoseBond there makes a band forget its keys; BlueZ does not learn of it.
+
         Tests control the bands through org.bandferry.Simulator1 on the same bus, one object a band:
-        /org/bandferry/simulator/dev_F0_F1_F2_F3_F4_F0.
+        /org/bandferry/simulator/dev_F0_F1_F2_F3_F4_F0; and the adapter through org.bandferry.SimulatedAdapter1 at
+        /org/bandferry/simulator/adapter.
         """
 }

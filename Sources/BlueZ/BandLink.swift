@@ -59,8 +59,9 @@ public final class BandLink: Sendable {
 
     // MARK: reading
 
-    public func readInfo() async throws(BlueZFailure) -> [UInt8] {
-        try await client.read(BandHistory.info, of: self)
+    /// `deadline`: for a band that a person has to be asked about first; nil = the usual one.
+    public func readInfo(deadline: Duration? = nil) async throws(BlueZFailure) -> [UInt8] {
+        try await client.read(BandHistory.info, of: self, deadline: deadline)
     }
 
     public func readClock() async throws(BlueZFailure) -> [UInt8] {

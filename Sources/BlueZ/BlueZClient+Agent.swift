@@ -1,6 +1,7 @@
 import BandProfile
 import BlueZModel
 import DBus
+import GatewayModel
 
 /// Who may pair: the bands that are being paired or were adopted, and nobody else.
 public typealias AgentPolicy = @Sendable (BluetoothAddress) -> Bool
@@ -10,39 +11,123 @@ public typealias AgentPolicy = @Sendable (BluetoothAddress) -> Bool
 extension BlueZClient {
     private static let agentPath = "/org/bandferry/agent"
 
-    /// Registers an agent without keyboard and display. It stays registered across restarts of bluetoothd.
+    /// What the agent should say of itself. With a keyboard and a display bands ask for passkeys, which nobody would answer
+    /// by day.
+    private var wantedCapability: String { people.isEmpty ? Self.nobody : "KeyboardDisplay" }
+    private static let nobody = "NoInputNoOutput"
+
+    /// Registers an agent without keyboard and display. It stays registered across restarts of bluetoothd; where BlueZ
+    /// refuses it, which is thrown, it is tried again by itself.
     public func registerAgent(authorising policy: @escaping AgentPolicy) async throws(BlueZFailure) {
         agentPolicy = policy
-        guard owner != nil else { return }
-        try await register()
+        try await settleAgent()
     }
 
     func registerAgentQuietly() async {
         do throws(BlueZFailure) {
-            try await register()
+            try await settleAgent()
         } catch {
             log("the pairing agent was not registered", [("error", error.code), ("text", error.text)])
         }
     }
 
-    private func register() async throws(BlueZFailure) {
-        let path = BusValue.objectPath(Self.agentPath)
+    /// From now on questions about this band go to a person. To be ended by `endPairing`, unless it throws.
+    public func beginPairing(
+        with address: BluetoothAddress, asking person: any PairingPerson
+    ) async throws(BlueZFailure) {
+        guard people[address] == nil else {
+            throw BlueZFailure(kind: .inProgress, during: .pair, text: "the band is being paired already")
+        }
+        people[address] = person
         do throws(BlueZFailure) {
-            _ = try await call(
-                BlueZPath.manager, BlueZName.agentManager, "RegisterAgent",
-                [path, .string("NoInputNoOutput")],
-                deadline: timings.other, during: .registerAgent)
+            try await settleAgent()
+        } catch {
+            people[address] = nil
+            // Whoever waits for this may be cancelled, and need not wait for it.
+            Task { await self.registerAgentQuietly() }
+            throw error
+        }
+    }
+
+    public func endPairing(with address: BluetoothAddress) async {
+        guard people.removeValue(forKey: address) != nil else { return }
+        await registerAgentQuietly()
+    }
+
+    /// What BlueZ asked about a band since it was last connected.
+    public func pairingDemand(of address: BluetoothAddress) -> PairingDemand { demands[address] ?? .nothing }
+
+    /// Why the last link to a band dropped; nil where BlueZ did not say so, as before 5.83.
+    public func dropReason(of address: BluetoothAddress, on adapter: BluetoothAddress? = nil) -> String? {
+        find(address, on: adapter).flatMap { dropReasons[$0.path] }
+    }
+
+    /// Has BlueZ know of the agent what is wanted now. One after the other, and never cancelled half-way: a registration
+    /// that nobody finishes would leave the agent with a keyboard, or bluetoothd without an agent.
+    private func settleAgent() async throws(BlueZFailure) {
+        let before = agentWork
+        let work = Task {
+            await before?.value
+            return await self.registerAsWanted()
+        }
+        agentWork = Task { _ = await work.value }
+        if case .failure(let failure) = await work.value { throw failure }
+    }
+
+    private func registerAsWanted() async -> Result<Void, BlueZFailure> {
+        guard agentPolicy != nil, owner != nil else { return .success(()) }
+        let wanted = wantedCapability
+        guard registeredCapability != wanted else { return .success(()) }
+        do throws(BlueZFailure) {
+            // BlueZ takes what an agent can do from its registration.
+            if registeredCapability != nil { await unregisterAgent() }
+            try await register(wanted)
+            agentRetryPause = timings.agentRetry
+            return .success(())
+        } catch {
+            retryAgentLater()
+            return .failure(error)
+        }
+    }
+
+    private func register(_ capability: String) async throws(BlueZFailure) {
+        do throws(BlueZFailure) {
+            try await callRegister(capability)
         } catch {
             guard error.kind == .alreadyDone else { throw error }
+            // By a call whose answer never came: what it said of the agent is not known.
+            await unregisterAgent()
+            try await callRegister(capability)
         }
         // Without a default agent a pairing that BlueZ begins by itself hangs for 30 s.
         _ = try await call(
-            BlueZPath.manager, BlueZName.agentManager, "RequestDefaultAgent", [path], deadline: timings.other,
+            BlueZPath.manager, BlueZName.agentManager, "RequestDefaultAgent",
+            [.objectPath(Self.agentPath)], deadline: timings.other, during: .registerAgent)
+        registeredCapability = owner == nil ? nil : capability
+    }
+
+    private func callRegister(_ capability: String) async throws(BlueZFailure) {
+        _ = try await call(
+            BlueZPath.manager, BlueZName.agentManager, "RegisterAgent",
+            [.objectPath(Self.agentPath), .string(capability)], deadline: timings.other,
             during: .registerAgent)
+    }
+
+    /// Without an agent nothing is paired: it is tried again, at growing distances.
+    private func retryAgentLater() {
+        guard !agentRetryIsScheduled else { return }
+        agentRetryIsScheduled = true
+        let pause = agentRetryPause ?? timings.agentRetry
+        agentRetryPause = min(pause * 2, timings.agentRetryMost)
+        after(pause) { client in
+            client.agentRetryIsScheduled = false
+            Task { await client.registerAgentQuietly() }
+        }
     }
 
     func unregisterAgent() async {
         guard agentPolicy != nil, owner != nil else { return }
+        registeredCapability = nil
         _ = try? await call(
             BlueZPath.manager, BlueZName.agentManager, "UnregisterAgent", [.objectPath(Self.agentPath)],
             deadline: timings.other, during: .registerAgent)
@@ -64,19 +149,73 @@ extension BlueZClient {
         let rejected = CallOutcome.failure(
             BusError(name: "org.bluez.Error.Rejected", message: "not authorised by this gateway"))
         guard let owner, call.sender == owner else { return rejected }
+        let address = call.arguments.first?.text.flatMap { BlueZPath($0)?.device }
         switch call.member {
-        case "Release", "Cancel": return .reply([])
-        case "RequestConfirmation", "RequestAuthorization", "AuthorizeService":
-            guard let address = call.arguments.first?.text.flatMap({ BlueZPath($0)?.device }),
-                agentPolicy?(address) == true
-            else {
-                log("a pairing was rejected", [("method", call.member)])
-                return rejected
+        case "Release": return .reply([])
+        case "Cancel":
+            // BlueZ asks an agent one thing at a time, and names no band here.
+            if let asked = askedLast { people[asked]?.withdraw() }
+            askedLast = nil
+            return .reply([])
+        case "RequestAuthorization", "AuthorizeService":
+            guard let address, agentPolicy?(address) == true || people[address] != nil else { break }
+            return .reply([])
+        case "RequestConfirmation":
+            guard let address else { break }
+            if let number = call.arguments.last?.integer, let person = people[address] {
+                return ask(person, .comparePasskey(UInt32(clamping: number)), call, address)
+            }
+            // Digits that nobody compared are worth nothing. There are none, only a yes, where BlueZ knows of no display;
+            // what it was last told counts, not what it is being told.
+            guard people.isEmpty, registeredCapability == Self.nobody, agentPolicy?(address) == true else {
+                demands[address] = .nobodyThere
+                break
             }
             return .reply([])
-        // We have neither keyboard nor display.
-        default: return rejected
+        case "RequestPasskey":
+            guard let address else { break }
+            guard let person = people[address] else {
+                demands[address] = .nobodyThere
+                break
+            }
+            return ask(person, .enterPasskey, call, address)
+        case "DisplayPasskey":
+            guard let address, let person = people[address], call.arguments.count == 3,
+                let passkey = call.arguments[1].integer, let entered = call.arguments[2].integer
+            else { break }
+            demands[address] = .shown
+            askedLast = address
+            let question = PairingQuestion.showPasskey(UInt32(clamping: passkey), entered: entered)
+            Task { _ = await person.ask(question) }
+            return .reply([])
+        // PIN codes are classic Bluetooth's.
+        default: break
         }
+        log("a pairing was rejected", [("method", call.member)])
+        return rejected
+    }
+
+    private func ask(
+        _ person: any PairingPerson, _ question: PairingQuestion, _ call: MethodCall,
+        _ address: BluetoothAddress
+    ) -> CallOutcome {
+        demands[address] = .declined
+        askedLast = address
+        Task {
+            let reply = await person.ask(question)
+            if self.askedLast == address { self.askedLast = nil }
+            let outcome: CallOutcome
+            switch (question, reply) {
+            case (.enterPasskey, .passkey(let passkey)): outcome = .reply([.uint32(passkey)])
+            case (.comparePasskey, .same): outcome = .reply([])
+            default:
+                outcome = .failure(
+                    BusError(name: "org.bluez.Error.Rejected", message: "nobody confirmed the pairing"))
+            }
+            if case .reply = outcome { self.demands[address] = .answered }
+            self.connection?.reply(to: call.token, with: outcome)
+        }
+        return .later
     }
 
     private static let agentInterface: InterfaceDescription = {

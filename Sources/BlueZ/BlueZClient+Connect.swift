@@ -8,14 +8,16 @@ import DBus
 extension BlueZClient {
     /// Connects to a band and finds its Band History service. A link that exists already is taken over.
     ///
-    /// The address is looked up in BlueZ's objects each time; `.gone` asks for discovery first. `onLost` is called
-    /// once when the link drops, for whatever reason, on the client's queue: it must return at once.
+    /// The address is looked up in BlueZ's objects each time; `.gone` asks for discovery first. Without an adapter that one
+    /// is taken which hears it best. `onConnected` is called when the link is there and its services are yet to be found;
+    /// `onLost` once when the link drops, for whatever reason. Both on the client's queue: they must return at once.
     public func connect(
-        _ address: BluetoothAddress, deadline: Duration? = nil,
+        _ address: BluetoothAddress, on adapter: BluetoothAddress? = nil, deadline: Duration? = nil,
+        onConnected: @Sendable () -> Void = {},
         onLost: @escaping @Sendable (BlueZFailure) -> Void = { _ in }
     ) async throws(BlueZFailure) -> BandLink {
-        let adapter = try readyAdapter(for: .connect)
-        guard let (path, device) = objects.device(address, on: adapter) else {
+        _ = try readyAdapter(adapter, for: .connect)
+        guard let (path, device) = find(address, on: adapter) else {
             throw BlueZFailure(kind: .gone, during: .connect, text: "the band was not seen yet")
         }
         guard !connecting.contains(path), links[path] == nil else {
@@ -24,6 +26,8 @@ extension BlueZClient {
         }
         connecting.insert(path)
         defer { connecting.remove(path) }
+        demands[address] = nil
+        dropReasons[path] = nil
         // Otherwise BlueZ forgets the band 30 s after each disconnect.
         if !device.trusted { await trust(path) }
         let wasConnected = objects.devices[path]?.connected == true
@@ -33,6 +37,7 @@ extension BlueZClient {
         }
         let link = BandLink(client: self, path: path, address: address, wasAlreadyConnected: wasConnected)
         links[path] = LinkState(link: link, onLost: onLost)
+        onConnected()
         do throws(BlueZFailure) {
             link.set(try await characteristics(of: path, link))
         } catch {
@@ -84,12 +89,11 @@ extension BlueZClient {
 
     /// Ends a `connect` that is under way, which then throws; does nothing else.
     public func cancelConnect(_ address: BluetoothAddress) {
-        guard let (path, _) = objects.device(address, on: adapterInUse), connecting.contains(path) else {
-            return
+        for path in connecting where objects.devices[path]?.address == address {
+            // Disconnect() is BlueZ's documented way to cancel Connect().
+            try? connection?.callWithoutReply(
+                BlueZName.service, path: path, interface: BlueZName.device, "Disconnect")
         }
-        // Disconnect() is BlueZ's documented way to cancel Connect().
-        try? connection?.callWithoutReply(
-            BlueZName.service, path: path, interface: BlueZName.device, "Disconnect")
     }
 
     private func trust(_ path: String) async {
@@ -155,8 +159,8 @@ extension BlueZClient {
     // MARK: ending
 
     /// Disconnects a band, whoever connected it. BlueZ takes 2 s for it.
-    public func disconnect(_ address: BluetoothAddress) async {
-        guard let (path, _) = objects.device(address, on: adapterInUse) else { return }
+    public func disconnect(_ address: BluetoothAddress, on adapter: BluetoothAddress? = nil) async {
+        guard let (path, _) = find(address, on: adapter) else { return }
         await disconnect(path: path)
     }
 
@@ -173,16 +177,19 @@ extension BlueZClient {
         linkWasLost(path, BlueZFailure(kind: .notConnected, during: .disconnect, text: "disconnected here"))
     }
 
-    /// Makes BlueZ forget a device, its bond included. One that it does not know is forgotten already.
+    /// Makes BlueZ forget a device, its bond included, on every adapter that may be used. One that it does not know is
+    /// forgotten already.
     public func remove(_ address: BluetoothAddress) async throws(BlueZFailure) {
-        let adapter = try readyAdapter(for: .remove)
-        guard let (path, _) = objects.device(address, on: adapter) else { return }
-        do throws(BlueZFailure) {
-            _ = try await call(
-                self.path(ofAdapter: adapter), BlueZName.adapter, "RemoveDevice", [.objectPath(path)],
-                deadline: timings.disconnect, during: .remove)
-        } catch {
-            guard error.kind == .gone else { throw error }
+        _ = try readyAdapter(for: .remove)
+        for adapter in usableAdapters().map(\.address) {
+            guard let (path, device) = find(address, on: adapter) else { continue }
+            do throws(BlueZFailure) {
+                _ = try await call(
+                    self.path(ofAdapter: device.path.adapter), BlueZName.adapter, "RemoveDevice",
+                    [.objectPath(path)], deadline: timings.disconnect, during: .remove)
+            } catch {
+                guard error.kind == .gone else { throw error }
+            }
         }
     }
 
@@ -206,13 +213,18 @@ extension BlueZClient {
 
     /// Asks for short connection intervals for the next links to these bands. Name all bands each time: older
     /// kernels forget the others. Nothing is missed where it is not permitted.
-    public func requestShortInterval(for addresses: [BluetoothAddress]) async -> ManagementOutcome {
-        guard let adapter = adapterInUse, !addresses.isEmpty else { return .unavailable }
+    public func requestShortInterval(
+        for addresses: [BluetoothAddress], on address: BluetoothAddress
+    ) async -> ManagementOutcome {
+        guard mayUse(address), let adapter = objects.adapterIndex(of: address), !addresses.isEmpty else {
+            return .unavailable
+        }
         let bands = addresses.map { address in
             ManagementAddress(
                 octets: address.octets,
                 // Two ones at the top of a random address; without a better source they tell.
-                isRandom: objects.device(address, on: adapter)?.device.isRandom ?? (address.bits >> 46 == 3))
+                isRandom: objects.device(address, on: [adapter])?.device.isRandom ?? (address.bits >> 46 == 3)
+            )
         }
         return await withCheckedContinuation { continuation in
             managementQueue.async {

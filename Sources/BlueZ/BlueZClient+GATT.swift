@@ -16,10 +16,12 @@ extension BlueZClient {
         return characteristic.path.description
     }
 
-    func read(_ uuid: String, of link: BandLink) async throws(BlueZFailure) -> [UInt8] {
+    func read(
+        _ uuid: String, of link: BandLink, deadline: Duration? = nil
+    ) async throws(BlueZFailure) -> [UInt8] {
         let reply = try await call(
             try path(of: uuid, link, .read), BlueZName.characteristic, "ReadValue", [.properties([:])],
-            deadline: timings.read, during: .read, device: link.path)
+            deadline: deadline ?? timings.read, during: .read, device: link.path)
         guard let bytes = reply.first?.bytes else {
             throw BlueZFailure(kind: .unknown, during: .read, text: "the reply holds no bytes")
         }

@@ -36,12 +36,11 @@ extension BlueZClient {
         do throws(BlueZFailure) {
             try await readObjects()
         } catch {
-            // bluetoothd went in between or hangs: its return is told by the bus, and this is tried again then.
-            guard error.kind == .serviceGone else {
-                await stopConnection()
-                throw error
-            }
-            return
+            // bluetoothd went in between: its return is told by the bus, and this is tried again then.
+            if error.kind == .serviceGone { return }
+            // It hangs: it is asked again and again.
+            if error.kind == .deadline { Task { await serviceAppeared() } } else { await stopConnection() }
+            throw error
         }
         await setUpService()
     }
@@ -62,15 +61,15 @@ extension BlueZClient {
 
     /// Drops our links, lets go of the bus, ends the events.
     public func stop() async {
-        wantsDiscovery = false
-        if discoveryAdapter != nil { await stopDiscovery() }
+        // All at once: one that hangs must not add its deadline to the others'.
         await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.stopDiscoveries() }
+            group.addTask { await self.unregisterAgent() }
             for state in links.values {
                 let link = state.link
                 group.addTask { await link.disconnect() }
             }
         }
-        await unregisterAgent()
         await connection?.flush()
         await stopConnection()
         drain?.stop()
@@ -90,10 +89,9 @@ extension BlueZClient {
         await connection?.close()
     }
 
-    /// Agent and discovery, at the start and after each restart of bluetoothd.
+    /// At the start and after each restart of bluetoothd.
     func setUpService() async {
         if agentPolicy != nil { await registerAgentQuietly() }
-        if wantsDiscovery { scheduleDiscoveryCheck(after: .zero) }
     }
 
     /// Reads all objects. The reply replaces the view where it stands among the signals.
@@ -120,7 +118,8 @@ extension BlueZClient {
         }
         for (path, device) in objects.devices.sorted(by: { $0.key < $1.key })
         where device != before.devices[path] {
-            apply([.device(path, heard: device.rssi != nil)])
+            // An RSSI is no advertisement: it stays for as long as anybody discovers.
+            apply([.device(path, heard: false)])
         }
         checkWaiters()
     }
@@ -141,8 +140,9 @@ extension BlueZClient {
 
     private func serviceAppeared() async {
         // It takes its name before it has exported everything; what comes later is signalled.
-        for attempt in 1...5 {
-            guard owner != nil else { return }
+        var attempt = 0
+        while let unique = owner {
+            attempt += 1
             do throws(BlueZFailure) {
                 try await readObjects()
                 log("bluetoothd is back", [("devices", "\(objects.devices.count)")])
@@ -150,8 +150,10 @@ extension BlueZClient {
                 eventSink.yield(.bluetoothdBack)
                 return
             } catch {
+                guard owner == unique else { return }
                 log("bluetoothd does not list its objects", [("error", error.code), ("try", "\(attempt)")])
-                try? await clock.sleep(for: timings.lateObjectsPoll)
+                eventSink.yield(.bluetoothdSilent)
+                try? await clock.sleep(for: attempt < 5 ? timings.lateObjectsPoll : timings.silentRetry)
             }
         }
     }
@@ -166,9 +168,12 @@ extension BlueZClient {
     /// Everything that we knew of bluetoothd is void.
     private func forgetService(why: BlueZFailureKind) {
         owner = nil
+        registeredCapability = nil
+        askedLast = nil
         objects = BlueZObjects()
-        discoveryAdapter = nil
+        discoveries = []
         lastSeen = [:]
+        heardAt = [:]
         for path in links.keys.sorted() { linkWasLost(path, BlueZFailure(kind: why, during: .start)) }
         checkWaiters()
     }

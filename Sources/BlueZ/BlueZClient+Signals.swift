@@ -31,6 +31,9 @@ extension BlueZClient {
         case (BlueZName.device, "Disconnected"):
             // Since BlueZ 5.83: why the link drops.
             links[signal.path]?.reason = signal.arguments.first?.text
+            if objects.devices[signal.path] != nil {
+                dropReasons[signal.path] = signal.arguments.first?.text
+            }
         default: break
         }
     }
@@ -76,8 +79,9 @@ extension BlueZClient {
             linkWasLost(
                 path, BlueZFailure(kind: .notConnected, during: .read, text: links[path]?.reason ?? ""))
         }
-        guard snapshot.isBand || watched.contains(snapshot.address) else { return }
+        guard snapshot.isBand else { return }
         let now = clock.now
+        if heard { heardAt[path] = now }
         if heard, let last = lastSeen[path], now - last < timings.seenInterval { return }
         if heard { lastSeen[path] = now }
         eventSink.yield(.deviceSeen(snapshot))
@@ -85,6 +89,8 @@ extension BlueZClient {
 
     private func deviceWentAway(_ path: String, _ address: BluetoothAddress) {
         lastSeen[path] = nil
+        dropReasons[path] = nil
+        heardAt[path] = nil
         // BlueZ never answers what was asked of it.
         connection?.assumeIsolated {
             $0.failCalls(

@@ -3,6 +3,7 @@ import BlueZModel
 import BluetoothManagement
 import DBus
 import Dispatch
+import GatewayModel
 import Threading
 
 /// Takes one log line: a constant text, and fields. No health value and no name of a person is in it.
@@ -21,8 +22,8 @@ public actor BlueZClient {
     let eventSink: AsyncStream<BlueZEvent>.Continuation
 
     let bus: BusAddress
-    /// The adapter that the configuration names; without one the lowest powered one is used.
-    let preferredAdapter: BluetoothAddress?
+    /// The adapters that may be used, by address; empty = all. Their numbers change with each plug-in.
+    let chosenAdapters: Set<BluetoothAddress>
     let timings: BlueZTimings
     let log: BlueZLog
     let clock = ContinuousClock()
@@ -31,9 +32,9 @@ public actor BlueZClient {
     /// Unique name of bluetoothd; signals of others are not believed. Nil while it is not running.
     var owner: String?
     var objects = BlueZObjects()
-    /// Addresses whose events are wanted though they do not show the Band History service yet.
-    var watched: Set<BluetoothAddress> = []
     var lastSeen: [String: ContinuousClock.Instant] = [:]
+    /// When each device's last advertisement came. Its RSSI alone does not say: it stays while anybody discovers.
+    var heardAt: [String: ContinuousClock.Instant] = [:]
 
     var links: [String: LinkState] = [:]
     var connecting: Set<String> = []
@@ -43,18 +44,31 @@ public actor BlueZClient {
     var lastWaiter: UInt64 = 0
     var drain: NotificationDrain?
 
-    var wantsDiscovery = false
-    var discoveryAdapter: BluetoothAddress?
-    var discoveryCheckIsScheduled = false
+    /// Adapters on which discovery was started.
+    var discoveries: Set<BluetoothAddress> = []
     var agentPolicy: AgentPolicy?
+    /// What BlueZ was told that the agent can do; nil = nothing, or not certainly.
+    var registeredCapability: String?
+    /// The last registration, done or under way.
+    var agentWork: Task<Void, Never>?
+    var agentRetryIsScheduled = false
+    var agentRetryPause: Duration?
+    /// The band about which BlueZ asked last, until that is answered.
+    var askedLast: BluetoothAddress?
+    /// Bands that are being paired with a person's help.
+    var people: [BluetoothAddress: any PairingPerson] = [:]
+    /// What was asked for a band since it was last connected.
+    var demands: [BluetoothAddress: PairingDemand] = [:]
+    /// BlueZ's last word for why a link dropped, by path; since 5.83.
+    var dropReasons: [String: String] = [:]
     nonisolated let managementQueue = DispatchQueue(label: "bandferry.bluetooth-management")
 
     public init(
-        bus: BusAddress, adapter: BluetoothAddress? = nil, timings: BlueZTimings = BlueZTimings(),
+        bus: BusAddress, adapters: Set<BluetoothAddress> = [], timings: BlueZTimings = BlueZTimings(),
         log: @escaping BlueZLog = { _, _ in }
     ) {
         self.bus = bus
-        preferredAdapter = adapter
+        chosenAdapters = adapters
         self.timings = timings
         self.log = log
         (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
@@ -71,35 +85,93 @@ public actor BlueZClient {
 
     public func adapters() -> [AdapterSnapshot] { objects.adapterSnapshots }
 
+    /// Those that may be used, powered or not.
+    public func usableAdapters() -> [AdapterSnapshot] {
+        objects.adapterSnapshots.filter { mayUse($0.address) }
+    }
+
+    /// What the radio does, as far as BlueZ shows it, and when these bands were last heard over which adapter.
+    public func radio(of bands: Set<BluetoothAddress>) -> RadioSnapshot {
+        var snapshot = RadioSnapshot()
+        let now = clock.now
+        for adapter in usableAdapters() {
+            let index = objects.adapterIndex(of: adapter.address)
+            let devices = objects.devices.filter { $0.value.path.adapter == index }
+            snapshot.adapters.append(
+                .init(
+                    adapter: adapter, connected: Set(devices.values.filter(\.connected).map(\.address))))
+            for (path, device) in devices where bands.contains(device.address) {
+                guard let heard = heardAt[path], let rssi = device.rssi else { continue }
+                // Where its keys are it is connected to: over another adapter it would have to be paired once more.
+                guard device.paired || !isPaired(device.address) else { continue }
+                snapshot.sightings.append(
+                    .init(band: device.address, adapter: adapter.address, rssi: rssi, ago: now - heard))
+            }
+        }
+        return snapshot
+    }
+
     /// Every device that BlueZ knows, bands or not.
     public func devices() -> [DeviceSnapshot] {
         objects.devices.keys.sorted().compactMap { objects.snapshot(of: $0) }
     }
 
-    /// A device on the adapter in use.
+    /// A device: where it is connected, else where it is heard best.
     public func device(_ address: BluetoothAddress) -> DeviceSnapshot? {
-        objects.device(address, on: adapterInUse).flatMap { objects.snapshot(of: $0.path) }
+        find(address).flatMap { objects.snapshot(of: $0.path) }
     }
 
-    /// Events of these addresses are told even when they do not show the Band History service.
-    public func watch(_ addresses: Set<BluetoothAddress>) { watched = addresses }
-
-    /// The index of the adapter to use now; nil when the one that is named, or any, is missing.
-    var adapterInUse: UInt16? {
-        if let preferredAdapter { return objects.adapterIndex(of: preferredAdapter) }
-        let sorted = objects.adapters.sorted { $0.key < $1.key }
-        return (sorted.first { $0.value.powered } ?? sorted.first)?.key
+    /// An adapter that may be used, or the one that is named, has keys of the device.
+    public func isPaired(_ address: BluetoothAddress, on adapter: BluetoothAddress? = nil) -> Bool {
+        let places = objects.adapters.filter {
+            mayUse($0.value.address) && (adapter == nil || $0.value.address == adapter)
+        }
+        return objects.devices.values.contains {
+            $0.address == address && $0.paired && places[$0.path.adapter] != nil
+        }
     }
 
-    /// The adapter to use, powered.
-    func readyAdapter(for operation: BlueZOperation) throws(BlueZFailure) -> UInt16 {
+    /// An adapter that has keys of the device and is switched off, when none that is on has any: the device is not connected
+    /// to over another one meanwhile, where it would have to be paired once more.
+    public func switchedOffAdapter(withKeysOf address: BluetoothAddress) -> BluetoothAddress? {
+        let usable = objects.adapters.filter { mayUse($0.value.address) }
+        return objects.switchedOffAdapter(withKeysOf: address, among: Set(usable.keys))
+    }
+
+    func mayUse(_ adapter: BluetoothAddress) -> Bool {
+        chosenAdapters.isEmpty || chosenAdapters.contains(adapter)
+    }
+
+    /// A device on one adapter, or on whichever that may be used has it best.
+    func find(
+        _ address: BluetoothAddress, on adapter: BluetoothAddress? = nil
+    ) -> (path: String, device: BlueZObjects.Device)? {
+        let places = objects.adapters.filter {
+            mayUse($0.value.address) && (adapter == nil || $0.value.address == adapter)
+        }
+        return objects.device(address, on: Set(places.keys))
+    }
+
+    /// An adapter that may be used and is powered: the one that is named, else the first.
+    func readyAdapter(
+        _ adapter: BluetoothAddress? = nil, for operation: BlueZOperation
+    ) throws(BlueZFailure) -> UInt16 {
         guard connection != nil else { throw BlueZFailure(kind: .busGone, during: operation) }
         guard owner != nil else { throw BlueZFailure(kind: .serviceGone, during: operation) }
-        guard let index = adapterInUse else {
-            let which = preferredAdapter.map { "adapter \($0) is not there" } ?? "there is no adapter"
+        let there = objects.adapters.filter {
+            mayUse($0.value.address) && (adapter == nil || $0.value.address == adapter)
+        }
+        guard !there.isEmpty else {
+            // A log may go by many hands: an address is named where a person has written it.
+            let missing = adapter == nil && chosenAdapters.count == 1 ? chosenAdapters.first : nil
+            let others =
+                chosenAdapters.isEmpty ? "there is no adapter" : "no adapter that may be used is there"
+            let which =
+                missing.map { "adapter \($0) is not there" }
+                ?? (adapter == nil ? others : "the adapter is not there")
             throw BlueZFailure(kind: .notReady, during: operation, text: which)
         }
-        guard objects.adapters[index]?.powered == true else {
+        guard let index = there.filter(\.value.powered).keys.min() else {
             throw BlueZFailure(kind: .notReady, during: operation, text: "the adapter is switched off")
         }
         return index

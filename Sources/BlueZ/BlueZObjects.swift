@@ -163,10 +163,10 @@ struct BlueZObjects: Equatable, Sendable {
         adapters.first { $0.value.address == address }?.key
     }
 
-    /// The device on an adapter; without one, where it is connected, else where it is heard best.
-    func device(_ address: BluetoothAddress, on adapter: UInt16?) -> (path: String, device: Device)? {
+    /// The device on one of these adapters: where it is connected, else where it is heard best.
+    func device(_ address: BluetoothAddress, on adapters: Set<UInt16>) -> (path: String, device: Device)? {
         let candidates = devices.filter {
-            $0.value.address == address && (adapter == nil || $0.value.path.adapter == adapter)
+            $0.value.address == address && adapters.contains($0.value.path.adapter)
         }
         let best = candidates.max { left, right in
             let (a, b) = (left.value, right.value)
@@ -175,6 +175,16 @@ struct BlueZObjects: Equatable, Sendable {
             return a.path.adapter > b.path.adapter
         }
         return best.map { ($0.key, $0.value) }
+    }
+
+    /// One of these adapters that has keys of the device, when all that have are off.
+    func switchedOffAdapter(
+        withKeysOf address: BluetoothAddress, among adapters: Set<UInt16>
+    ) -> BluetoothAddress? {
+        let holders = devices.values.filter { $0.address == address && $0.paired }.map(\.path.adapter)
+            .filter { adapters.contains($0) }.compactMap { self.adapters[$0] }
+        guard !holders.contains(where: \.powered) else { return nil }
+        return holders.map(\.address).min()
     }
 
     /// Characteristics of a device by UUID. With two services of one UUID the lower handles win.

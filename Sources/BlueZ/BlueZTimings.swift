@@ -19,8 +19,15 @@ public struct BlueZTimings: Sendable, Equatable {
     public var disconnect: Duration = .seconds(10)
     /// GetManagedObjects and the small calls.
     public var other: Duration = .seconds(10)
-    /// How long discovery may be found stopped before it is started again.
-    public var discoveryRetry: Duration = .seconds(5)
+    /// Set Powered, and until it is seen.
+    public var power: Duration = .seconds(10)
+    /// A question that costs bluetoothd nothing: longer, and it hangs.
+    public var probe: Duration = .seconds(5)
+    /// From one try to have a silent bluetoothd list its objects to the next.
+    public var silentRetry: Duration = .seconds(10)
+    /// From a registration of the agent that failed to the next one; it doubles up to `agentRetryMost`.
+    public var agentRetry: Duration = .seconds(2)
+    public var agentRetryMost: Duration = .seconds(300)
     /// A band that is heard again and again is told of this often.
     public var seenInterval: Duration = .seconds(2)
 

@@ -10,6 +10,27 @@ public struct AdapterSnapshot: Sendable, Equatable {
     public var discovering: Bool
 }
 
+/// What BlueZ shows of the radio at a moment.
+public struct RadioSnapshot: Sendable, Equatable {
+    public struct Adapter: Sendable, Equatable {
+        public var adapter: AdapterSnapshot
+        /// Whatever is connected over it, bands or not.
+        public var connected: Set<BluetoothAddress>
+    }
+
+    /// A band's last advertisement on one adapter.
+    public struct Sighting: Sendable, Equatable {
+        public var band: BluetoothAddress
+        public var adapter: BluetoothAddress
+        /// dBm.
+        public var rssi: Int
+        public var ago: Duration
+    }
+
+    public var adapters: [Adapter] = []
+    public var sightings: [Sighting] = []
+}
+
 /// A device as BlueZ shows it.
 public struct DeviceSnapshot: Sendable, Equatable {
     public enum AddressType: String, Sendable { case `public`, random }
@@ -49,6 +70,8 @@ public enum BlueZEvent: Sendable, Equatable {
     case bluetoothdGone
     /// bluetoothd is there and its objects have been read.
     case bluetoothdBack
+    /// bluetoothd is there, and does not list its objects. It is asked again.
+    case bluetoothdSilent
     /// The message bus dropped us. `start()` opens a new connection.
     case busLost
 }

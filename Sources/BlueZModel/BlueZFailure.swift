@@ -1,3 +1,5 @@
+import Conditions
+
 /// A failure of BlueZ, classified: what to try, and what to tell people.
 public struct BlueZFailure: Error, Equatable, Sendable, CustomStringConvertible {
     public var kind: BlueZFailureKind
@@ -29,16 +31,26 @@ public struct BlueZFailure: Error, Equatable, Sendable, CustomStringConvertible 
     public var retry: BlueZRetry { advice.retry }
 
     /// A stable word for programs: `band_unreachable`, `adapter_off`.
-    public var code: String { advice.code }
+    public var code: String { condition.code }
 
-    /// One sentence: what happened.
-    public var sentence: String {
-        let detail = text.isEmpty ? "" : " (BlueZ says: \(text.prefix { $0 != "\n" }))"
-        return "Could not \(operation.rawValue): \(advice.what)\(detail)."
+    public var condition: Condition { advice.condition }
+
+    /// What varies in the condition's text.
+    public var parameters: Condition.Parameters { parameters(ofBand: "ADDRESS") }
+
+    /// With what a person has to write for the band in a command.
+    public func parameters(ofBand band: String) -> Condition.Parameters {
+        [
+            "operation": operation.rawValue, "error": advice.error, "band": band,
+            "detail": text.isEmpty ? "" : " (BlueZ says: \(text.prefix { $0 != "\n" }))",
+        ]
     }
 
+    /// One sentence: what happened.
+    public var sentence: String { condition.text(parameters) }
+
     /// One sentence: what to do about it.
-    public var remedy: String { advice.remedy }
+    public var remedy: String { condition.fix(parameters) }
 
     private var advice: BlueZAdvice { BlueZAdvice.of(kind) }
 }

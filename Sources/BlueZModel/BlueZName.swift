@@ -1,6 +1,7 @@
 /// Names of BlueZ's D-Bus API.
 public enum BlueZName {
     public static let service = "org.bluez"
+    public static let properties = "org.freedesktop.DBus.Properties"
     public static let adapter = "org.bluez.Adapter1"
     public static let device = "org.bluez.Device1"
     public static let gattService = "org.bluez.GattService1"

@@ -11,5 +11,8 @@ public enum BlueZOperation: String, Sendable, CaseIterable {
     case write = "write to the band"
     case subscribe = "subscribe to the band's history"
     case remove = "remove the band from BlueZ"
+    case probe = "ask bluetoothd"
+    case reset = "switch the adapter off and on"
+    case restart = "restart bluetooth.service"
     case registerAgent = "register the pairing agent"
 }

@@ -12,7 +12,12 @@ struct BandText {
     /// `own`, `observe`; `forgotten` keeps its rows.
     var mode: String {
         guard band.adopted else { return "forgotten" }
-        return band.mode.effective(band.lease) == band.mode ? band.mode.rawValue : "own, observing"
+        guard !isObservingForNow else { return "own, observing" }
+        return band.mode == .own && band.ack == .upload ? "own, ack = upload" : band.mode.rawValue
+    }
+
+    private var isObservingForNow: Bool {
+        band.mode.effective(band.lease) != band.mode
     }
 
     var contact: String {
@@ -25,10 +30,14 @@ struct BandText {
     var firmware: String { band.firmware ?? "?" }
     var newest: String { TimeText.ago(band.newestRecordedAt, now: now) }
 
-    /// Records that the band holds and that are not here yet, where it was seen lately.
-    var unread: Int? {
-        guard let next = band.nextSeq, let newest = band.newestSeq else { return nil }
-        return newest >= next ? Int(newest - next) + 1 : 0
+    /// Whether "nothing new" is good news.
+    var history: String {
+        switch band.recording {
+        case .unknown: "?"
+        case .behind: band.unread.map { "\(grouped($0)) to read" } ?? "?"
+        case .caughtUp: "caught up"
+        case .stopped: "stopped"
+        }
     }
 
     /// How much of what the band has ever numbered is here.
@@ -37,70 +46,14 @@ struct BandText {
         return "\(min(100, Int(next - 1) * 100 / Int(newest)))%"
     }
 
-    /// What a person should know beside the figures, the gravest first.
-    var notes: [Note] {
-        var notes: [Note] = []
-        // A forgotten band is not tried any more.
-        if let problem = band.problem, band.adopted { notes.append(Note(problem, now: now)) }
-        if let lease = band.lease, band.adopted, band.mode.effective(lease) != band.mode {
-            notes.append(
-                lease.holder.isEmpty
-                    ? Note(
-                        text:
-                            "The server has not said yet whether this gateway may own this band: until then it is stored "
-                            + "here and not acknowledged. Nothing is lost while the band's memory has room.",
-                        remedy:
-                            "See that the server can be reached and lets this gateway's token own bands: 'bandferry upload "
-                            + "status' says what is in the way, and what to do about it.")
-                    : Note(
-                        text:
-                            "The server says that another gateway (\(printable(lease.holder))) owns this band, for now until "
-                            + "\(TimeText.short(lease.until)): here it is stored and uploaded, and not acknowledged.",
-                        remedy:
-                            "Nothing, if that gateway is meant to own it; then write mode = observe here. If it is gone, this one "
-                            + "takes over by itself when its time is over."))
-        }
-        if let mtu = band.mtu, mtu < BandHistory.preferredMTU {
-            let records = BandHistory.recordsPerNotification(mtu: mtu)
-            let carries = "a packet carries \(counted(records, "record")) instead of 15"
-            notes.append(
-                Note(
-                    text:
-                        "The MTU is \(mtu), below \(BandHistory.preferredMTU): \(carries), so a sync takes longer.",
-                    remedy:
-                        "Set ExchangeMTU = 517 under [GATT] in /etc/bluetooth/main.conf and restart bluetooth. "
-                        + "If it stays so, the band allows no more."))
-        }
-        if band.quarantined > 0 {
-            notes.append(
-                Note(
-                    text: "The server refused \(counted(band.quarantined, "sample")); they are kept here.",
-                    remedy:
-                        "Look for 'refused' in journalctl -u bandferryd; they go again when the server takes them."
-                ))
-        }
-        if band.conflicts > 0 {
-            notes.append(
-                Note(
-                    text:
-                        "\(counted(band.conflicts, "record")) came a second time with other content; both are kept.",
-                    remedy: "Update the band's firmware, or report the band to its maker."))
-        }
-        if band.undecodable > 0 {
-            notes.append(
-                Note(
-                    text:
-                        "\(counted(band.undecodable, "record")) could not be decoded; the raw bytes are kept.",
-                    remedy: "A newer bandferry may read them; nothing is lost."))
-        }
-        if band.gaps > 0 {
-            notes.append(
-                Note(
-                    text: "\(counted(band.gaps, "gap")) in the history.", remedy: "bandferry gaps lists them."
-                ))
-        }
-        return notes
-    }
+    /// What a person should know beside the figures.
+    var notes: [Note] { band.conditions(.people).map { Note($0, now: now) } }
+}
+
+extension ConditionWords {
+    static let people = ConditionWords(
+        counted: { CommandLineText.counted($0, $1) }, time: { TimeText.short($0) },
+        span: { TimeText.span($0) })
 }
 
 /// A sentence and what to do about it.

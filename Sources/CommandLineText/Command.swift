@@ -6,8 +6,11 @@ public enum Command: Equatable, Sendable {
     case status
     case bands
     case scan(seconds: Int)
-    case adopt(BluetoothAddress, mode: BandMode, device: DeviceID?, name: String?)
+    /// `pairs`: a person at the terminal is asked what a pairing needs.
+    case adopt(
+        BluetoothAddress, mode: BandMode, ack: AckPolicy, device: DeviceID?, name: String?, pairs: Bool)
     /// A band is named by address, device id or name, which the gateway knows.
+    case pair(String)
     case forget(String)
     /// Nil = every band.
     case sync(String?, noAck: Bool)
@@ -26,7 +29,8 @@ public enum Command: Equatable, Sendable {
     case gaps(device: String?, all: Bool)
     case trends(TrendsRequest)
     case export(ExportFormat, device: String?)
-    case recover
+    case doctor
+    case recover(startsEmpty: Bool)
     case help(String?)
     case version
 }

@@ -9,6 +9,8 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case inConfiguration = 6
     case outOfRange = 7
     case taken = 8
+    case warningsFound = 9
+    case errorsFound = 10
 
     public var meaning: String {
         switch self {
@@ -21,6 +23,8 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         case .inConfiguration: "the configuration file says otherwise, and it wins"
         case .outOfRange: "the band was not heard in time"
         case .taken: "somebody else has that name, that id, or that band at that time"
+        case .warningsFound: "doctor: something is worse than it could be, or heals by itself"
+        case .errorsFound: "doctor: something keeps data from coming in or going up"
         }
     }
 }

@@ -81,15 +81,34 @@ public enum HelpText {
                 """),
         Page(
             name: "adopt", summary: "take a band in",
-            synopsis: "adopt ADDRESS [--mode own|observe] [--name NAME] [--device-id ID]",
+            synopsis:
+                "adopt ADDRESS [--mode own|observe] [--ack stored|upload] [OPTIONS]",
             body: """
                 From now on the band is synced. It is written down in the state directory, not in the configuration
                 file; what the file says of the same band wins.
 
                 --mode own      acknowledge what is stored, so that the band frees its memory (default)
                 --mode observe  store and upload, never acknowledge: for a band that another gateway owns
+                --ack stored    of an owned band: acknowledge when records are stored here (default)
+                --ack upload    when the server has confirmed them: the band keeps its copy until then
                 --name NAME     how status calls it
                 --device-id ID  its name at the server; band_ and the twelve digits of the address unless given
+
+                --no-pair       ask nothing: the band is paired when it is synced, if that needs nobody
+
+                At a terminal the band is paired first, if it is in range and asks for it: you are asked for the digits that
+                it shows, or whether they are the same, or shown the digits to enter there. You have a minute for each;
+                Ctrl-C gives up and changes nothing. Put the band into pairing mode before. Without a terminal, it is as
+                with --no-pair.
+                """),
+        Page(
+            name: "pair", summary: "pair a band anew", synopsis: "pair BAND",
+            body: """
+                Removes the bond that this host has with an adopted band, if there is one, and makes a new one: when the band
+                has lost it, or the passkey was wrong. Put the band into pairing mode before. Asks what 'adopt' asks, at a
+                terminal; Ctrl-C gives up.
+
+                BAND is an address, a device id or a name.
                 """),
         Page(
             name: "forget", summary: "stop syncing a band", synopsis: "forget BAND",
@@ -111,11 +130,27 @@ public enum HelpText {
 
     private static let otherPages: [Page] = [
         Page(
-            name: "recover", summary: "go on after the database was corrupt",
-            synopsis: "recover --start-empty",
+            name: "doctor", summary: "check everything and say what to do", synopsis: "doctor",
             body: """
-                A corrupt database is set aside, never deleted, and nothing is synced until it is restored. When it
-                can't be, this starts a new one from what the server knows and writes down as gaps what is lost.
+                Looks at the adapter, bluetoothd, the bands as BlueZ shows them, this host's clock and disk, the
+                configuration, the daemon and the server, and names each thing that is amiss with its code, how grave it
+                is, and what to do. It changes nothing, disturbs no sync, and ends within half a minute.
+
+                Works with the daemon running or stopped, as root or not; what this user may not look at is said. As root
+                it sees most. The exit status is 0 when nothing is wrong (notices aside), 9 when there are warnings, 10
+                when there are errors. conditions.md explains each code.
+                """),
+        Page(
+            name: "recover", summary: "go on after the database was corrupt",
+            synopsis: "recover [--start-empty]",
+            body: """
+                The daemon brings what can be read of a damaged database over into a new one by itself. This does the same
+                for one that was set aside, or that a medium gives only in parts: what can't be read is skipped. The
+                damaged one is kept.
+
+                --start-empty  give up what only the damaged database has: starts a new one from what the server
+                               knows, and writes down as gaps what is lost
+
                 Stop the daemon first.
                 """),
         Page(

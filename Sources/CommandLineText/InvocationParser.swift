@@ -17,11 +17,13 @@ struct InvocationParser {
 
     /// Options that take a value; all others are switches.
     private static let valued: Set = [
-        "config", "seconds", "mode", "device-id", "name", "device", "format", "id", "from", "to", "days",
+        "config", "seconds", "mode", "ack", "device-id", "name", "device", "format", "id", "from", "to",
+        "days",
         "type", "person", "tz", "wait", "for", "address",
     ]
     private static let switches: Set = [
-        "json", "no-ack", "start-empty", "share-name", "remove", "all", "hours", "dry-run", "force", "help",
+        "json", "no-ack", "no-pair", "start-empty", "share-name", "remove", "all", "hours", "dry-run",
+        "force", "help",
         "version",
     ]
 
@@ -50,9 +52,11 @@ struct InvocationParser {
     private mutating func command(_ name: String) throws(UsageError) -> Command {
         switch name {
         case "status": return .status
+        case "doctor": return .doctor
         case "bands": return .bands
         case "scan": return .scan(seconds: try seconds())
         case "adopt": return try adopt()
+        case "pair": return .pair(try requiredBand(for: name))
         case "forget": return .forget(try requiredBand(for: name))
         case "sync": return .sync(takeWord(), noAck: takeSwitch("no-ack"))
         case "upload": return .upload(try upload())
@@ -65,13 +69,7 @@ struct InvocationParser {
         case "gaps": return .gaps(device: takeValue("device"), all: takeSwitch("all"))
         case "trends": return .trends(try trends())
         case "export": return .export(try format(), device: takeValue("device"))
-        case "recover":
-            guard takeSwitch("start-empty") else {
-                throw UsageError(
-                    message: "recover gives up the samples that only the set-aside database has; "
-                        + "say so with --start-empty, or restore the database instead", command: name)
-            }
-            return .recover
+        case "recover": return .recover(startsEmpty: takeSwitch("start-empty"))
         case "help": return .help(words.isEmpty ? nil : words.removeFirst())
         case "version": return .version
         default: throw UsageError(message: "there is no command '\(name)'", command: nil)
@@ -84,6 +82,10 @@ struct InvocationParser {
         guard let mode = BandMode(rawValue: modeText) else {
             throw UsageError(message: "--mode is 'own' or 'observe', not '\(modeText)'", command: "adopt")
         }
+        let ackText = takeValue("ack") ?? AckPolicy.stored.rawValue
+        guard let ack = AckPolicy(rawValue: ackText) else {
+            throw UsageError(message: "--ack is 'stored' or 'upload', not '\(ackText)'", command: "adopt")
+        }
         var device: DeviceID?
         if let text = takeValue("device-id") {
             guard let id = DeviceID(text) else {
@@ -92,7 +94,9 @@ struct InvocationParser {
             }
             device = id
         }
-        return .adopt(address, mode: mode, device: device, name: takeValue("name"))
+        return .adopt(
+            address, mode: mode, ack: ack, device: device, name: takeValue("name"),
+            pairs: !takeSwitch("no-pair"))
     }
 
     private mutating func seconds() throws(UsageError) -> Int {

@@ -1,3 +1,4 @@
+import Conditions
 import GatewayModel
 
 /// `bandferry status` and `bandferry bands`.
@@ -11,7 +12,7 @@ public enum StatusText {
         } else {
             var table = TextTable([
                 .init("BAND"), .init("MODE"), .init("MTU", right: true), .init("LAST CONTACT"),
-                .init("BATTERY", right: true), .init("FIRMWARE"), .init("NEWEST RECORD"),
+                .init("BATTERY", right: true), .init("FIRMWARE"), .init("NEWEST RECORD"), .init("HISTORY"),
                 .init("STORED", right: true),
                 .init("PENDING", right: true),
             ])
@@ -19,6 +20,7 @@ public enum StatusText {
                 let text = BandText(band: band, now: now)
                 table.add([
                     text.title, text.mode, text.mtu, text.contact, text.battery, text.firmware, text.newest,
+                    text.history,
                     grouped(band.stored), grouped(band.pending),
                 ])
             }
@@ -35,10 +37,8 @@ public enum StatusText {
     }
 
     private static func gatewayNotes(_ status: GatewayStatus, now: Timestamp) -> [Note] {
-        let stopped = Note(
-            text: "bandferryd is not running: no band is synced, and nothing goes up.",
-            remedy: "systemctl start bandferryd; journalctl -u bandferryd says why it ended.")
-        return (status.running ? [] : [stopped]) + status.problems.map { Note($0, now: now) }
+        let problems = (status.running ? [] : [Problem(.notRunning)]) + status.problems
+        return problems.map { Note($0, now: now) }
     }
 
     private static func head(_ status: GatewayStatus, now: Timestamp, terminal: Terminal) -> String {
@@ -94,6 +94,7 @@ public enum StatusText {
         .object([
             ("address", .string(band.address.description)), ("device_id", .string(band.device.text)),
             ("name", .optional(band.name) { .string($0) }), ("mode", .string(band.mode.rawValue)),
+            ("ack", .string(band.ack.rawValue)),
             ("configured", .bool(band.configured)), ("adopted", .bool(band.adopted)),
             ("connected", .bool(band.connected)), ("syncing", .bool(band.syncing)),
             ("mtu", .optional(band.mtu) { .number($0) }), ("last_contact", time(band.lastContact)),
@@ -101,7 +102,10 @@ public enum StatusText {
             ("firmware", .optional(band.firmware) { .string($0) }),
             ("ring", .optional(band.ring) { .string($0.description) }),
             ("newest_seq", .optional(band.newestSeq) { .number($0) }),
+            ("oldest_seq", .optional(band.oldestSeq) { .number($0) }),
+            ("capacity", .optional(band.capacity) { .number($0) }),
             ("newest_recorded_at", time(band.newestRecordedAt)),
+            ("recording", .string(band.recording.rawValue)),
             ("next_seq", .optional(band.nextSeq) { .number($0) }), ("stored", .number(band.stored)),
             ("pending", .number(band.pending)), ("quarantined", .number(band.quarantined)),
             ("conflicts", .number(band.conflicts)), ("undecodable", .number(band.undecodable)),
@@ -118,7 +122,8 @@ public enum StatusText {
 
     static func json(_ problem: Problem) -> JSONText {
         .object([
-            ("code", .string(problem.code)), ("text", .string(problem.text)),
+            ("code", .string(problem.code)), ("severity", .string(problem.severity.rawValue)),
+            ("text", .string(problem.text)),
             ("remedy", .string(problem.remedy)),
             ("since", time(problem.since)),
         ])

@@ -12,15 +12,7 @@ public enum TimeText {
     }
 
     /// One unit, rounded down: `12 s`, `3 min`, `5 h`, `2 days`.
-    public static func span(_ seconds: Int64) -> String {
-        switch seconds {
-        case ..<60: "\(seconds) s"
-        case ..<3600: "\(seconds / 60) min"
-        case ..<86_400: "\(seconds / 3600) h"
-        case ..<172_800: "1 day"
-        default: "\(seconds / 86_400) days"
-        }
-    }
+    public static func span(_ seconds: Int64) -> String { SpanText.text(seconds: seconds) }
 
     /// RFC 3339 in UTC with milliseconds.
     public static func exact(_ time: Timestamp) -> String {

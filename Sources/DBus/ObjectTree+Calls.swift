@@ -8,6 +8,7 @@ extension ObjectTree {
 
     /// Nil when the tree has nothing to say about the call's method.
     func answer(_ call: MethodCall) -> CallOutcome? {
+        if state.withLock(\.isMute) { return .never }
         switch (call.interface, call.member) {
         case (InterfaceDescription.introspectable.name, "Introspect"): return introspect(call)
         case (InterfaceDescription.objectManager.name, "GetManagedObjects") where call.path == root:

@@ -34,6 +34,7 @@ public final class ObjectTree: Sendable {
         var handlers: [MethodName: MethodHandler] = [:]
         var setHook: SetHook?
         var post: (@Sendable (BusMessage) -> Void)?
+        var isMute = false
     }
 
     struct MethodName: Hashable {
@@ -50,6 +51,9 @@ public final class ObjectTree: Sendable {
     func attach(_ post: @escaping @Sendable (BusMessage) -> Void) {
         state.withLock { $0.post = post }
     }
+
+    /// Calls are left unanswered from now on, or answered again: a service that hangs.
+    public func setMute(_ isMute: Bool) { state.withLock { $0.isMute = isMute } }
 
     // MARK: handlers
 

@@ -3,6 +3,8 @@ import DBus
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
+import Locking
+import RadioSchedule
 import Store
 import Systemd
 import Timekeeping
@@ -12,11 +14,13 @@ import ZoneDatabase
 ///
 /// While the store can't be opened it stays up, says so, and touches no band.
 public actor GatewayDaemon {
-    private let settings: GatewaySettings
+    let settings: GatewaySettings
+    let meter = GatewayMeter()
     private let lock: StateDirectoryLock
     private let changes = WakeGate()
     private let stopGate = WakeGate()
     private var isStopping = false
+    private let opener = StoreOpener()
     private var running: RunningGateway?
     private var busService: GatewayBusService?
     /// Of the gateway as such; bands and upload have their own.
@@ -33,18 +37,18 @@ public actor GatewayDaemon {
     public func run() async {
         let publishing = Task { await publishChanges() }
         await openBusService()
+        let metrics = openMetrics()
         let watchdog = Task { await keepWatchdog() }
-        var isFirstTry = true
+        await startFirst()
         while !isStopping {
             await keepStoreOpen()
-            if isFirstTry { ServiceManager.ready(status: "Running") }
-            isFirstTry = false
             await stopGate.wait(atMost: .seconds(5))
         }
         ServiceManager.stopping(status: "Stopping")
         await running?.stop()
         watchdog.cancel()
         publishing.cancel()
+        await metrics?.stop(within: .seconds(1))
         await busService?.close()
         settings.log.notice("stopped")
     }
@@ -56,6 +60,26 @@ public actor GatewayDaemon {
 
     // MARK: the store
 
+    /// The service has started when the store is open, or shown not to open, or a check or salvage of it takes long:
+    /// systemd would give up waiting and start anew what has to be finished.
+    private func startFirst() async {
+        let announced = Guarded(false)
+        @Sendable func announce(_ status: String) {
+            let isFirst = announced.withLock { known in
+                defer { known = true }
+                return !known
+            }
+            if isFirst { ServiceManager.ready(status: status) }
+        }
+        let waiting = Task {
+            guard (try? await Task.sleep(for: .seconds(20))) != nil else { return }
+            announce("Looking at the database")
+        }
+        await keepStoreOpen()
+        waiting.cancel()
+        announce("Running")
+    }
+
     /// Opens it, or opens it again after it broke; what can't be opened now is tried again at the next call.
     private func keepStoreOpen() async {
         if let running {
@@ -64,11 +88,10 @@ public actor GatewayDaemon {
             await running.stop()
         }
         do {
-            let store = try Store.open(
-                directory: settings.configuration.stateDirectory, zones: settings.zones.lookup,
-                now: settings.clock.wall)
+            let store = try await opener.open(settings)
+            if let salvage = store.salvage { report(salvage) }
             let running = RunningGateway(
-                settings: settings, store: store, facts: try await hostClockFacts(store)
+                settings: settings, store: store, facts: try await hostClockFacts(store), meter: meter
             ) { [changes] in changes.signal() }
             try await running.adoptConfigured()
             self.running = running
@@ -83,6 +106,17 @@ public actor GatewayDaemon {
             storeProblem = problem
         }
         changes.signal()
+    }
+
+    private func report(_ salvage: SalvageReport) {
+        settings.log.error(
+            "the database was damaged: what could be read of it was brought over into a new one",
+            [
+                ("samples", .count(salvage.samples)), ("lost", .count(salvage.lostSamples)),
+                ("orphans", .count(salvage.orphans)),
+                ("tables", .text(salvage.damagedTables.joined(separator: " "))),
+                ("kept_as", .text(salvage.keptAs)),
+            ])
     }
 
     private func hostClockFacts(_ store: Store) async throws -> HostClockFacts {
@@ -120,16 +154,23 @@ public actor GatewayDaemon {
     }
 
     private func publishChanges() async {
+        var gate = StatusLineGate()
         while !Task.isCancelled {
             await changes.wait(atMost: .seconds(5))
             guard !Task.isCancelled else { return }
-            await busService?.publish(await status())
+            let status = await status()
+            await busService?.publish(status)
+            let line = StatusLine.text(status, now: settings.clock.wall())
+            // Not over "Stopping".
+            if !isStopping, let line = gate.take(line, now: settings.clock.monotonic().milliseconds) {
+                ServiceManager.status(line)
+            }
             // Whatever came meanwhile goes out together.
             try? await Task.sleep(for: .milliseconds(200))
         }
     }
 
-    private func status() async -> GatewayStatus {
+    func status() async -> GatewayStatus {
         var status = GatewayStatus(
             version: settings.version, stateDirectory: settings.configuration.stateDirectory, running: true)
         status.uploadURL = settings.configuration.upload?.url
@@ -137,6 +178,9 @@ public actor GatewayDaemon {
         await running?.fill(&status)
         return status
     }
+
+    /// Nil while the store can't be opened.
+    func radioCounters() async -> RadioCounters? { await running?.radioCounters }
 
     // MARK: the watchdog
 
@@ -184,7 +228,7 @@ extension GatewayDaemon: GatewayCommands {
             try? await Task.sleep(for: .milliseconds(100))
         }
         guard let running else {
-            let problem = storeProblem ?? .stopping
+            let problem = storeProblem ?? (isStopping ? .stopping : .storeOpening)
             throw CommandFailure(.notReady, "\(problem.text) \(problem.remedy)")
         }
         return running
@@ -192,7 +236,13 @@ extension GatewayDaemon: GatewayCommands {
 
     public func scan(seconds: Int) async throws -> [SeenBand] { try await ready().scan(seconds: seconds) }
 
-    public func adopt(_ request: AdoptRequest) async throws { try await ready().adopt(request) }
+    public func adopt(_ request: AdoptRequest, asking person: (any PairingPerson)?) async throws {
+        try await ready().adopt(request, asking: person)
+    }
+
+    public func pair(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
+        try await ready().pairAgain(address, asking: person)
+    }
 
     public func forget(_ address: BluetoothAddress) async throws { try await ready().forget(address) }
 

@@ -7,20 +7,14 @@ import Systemd
 /// What the keepers of all bands share. Each part has one owner: itself.
 struct GatewayParts: Sendable {
     var blueZ: BlueZClient
-    var scanner: Scanner
-    /// A controller makes one connection at a time.
-    var attempts = RadioTurns(limit: 1)
-    /// It holds only so many; one more would drop another.
-    var links: RadioTurns
+    var radio: Radio
     var store: Store
     var ownership: Ownership
     var resolver: QuestionResolver
     var clock: HostClock
     var hostWatch: HostClockWatch
     var log: Log
-    var syncInterval: Duration
-    /// 0 to 1, fresh at each call.
-    var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
+    var meter: GatewayMeter
     /// Something that `status` shows has changed.
     var changed: @Sendable () -> Void
     /// There is something new to upload.

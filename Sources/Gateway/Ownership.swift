@@ -53,15 +53,22 @@ struct Ownership: Sendable {
         _ = asked.withLock { $0.insert(band.device) }
         return answer
     }
+
+    /// As the server said last, in the middle of a session: nobody is asked.
+    func lastSaid(of band: AdoptedBand) async -> BandLease? {
+        let known: BandLease?
+        do { known = try await self.known(band.device) } catch { return .unanswered }
+        return ask == nil ? known : known ?? .unanswered
+    }
 }
 
-/// Tells the bands' keepers that their owner is another; connected once there are any.
-final class OwnerRelay: Sendable {
+/// Tells the bands' keepers what the upload learnt of their bands; connected once there are any.
+final class DeviceRelay: Sendable {
     private let devices: AsyncStream<DeviceID>
     private let continuation: AsyncStream<DeviceID>.Continuation
 
     init() {
-        // Of a band that is dropped the next session is as late as it would be without this.
+        // A band that is dropped is told by the next word of it, or its next session.
         (devices, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
     }
 

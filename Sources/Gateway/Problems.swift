@@ -1,66 +1,85 @@
+import BandProfile
 import BlueZModel
+import Conditions
 import DBus
 import GatewayBus
 import GatewayModel
 import Store
-
-/// Problems of a sync that neither BlueZ nor the store named.
-extension StoreError {
-    var problem: Problem {
-        Problem(code: "store_\(kind.rawValue)", text: "\(operation): \(message).", remedy: remedy)
-    }
-}
 
 extension BlueZFailure {
     static let notHeard = BlueZFailure(
         kind: .transient, during: .connect, text: "the band was not heard while listening for it")
     static let stopped = BlueZFailure(kind: .cancelled, during: .connect, text: "the gateway is stopping")
 
-    var problem: Problem { Problem(code: code, text: sentence, remedy: remedy) }
+    var problem: Problem { Problem(condition, parameters) }
+
+    /// With its address where the fix is a command.
+    func problem(of band: BluetoothAddress) -> Problem {
+        Problem(condition, parameters(ofBand: band.description))
+    }
 }
 
+/// Problems of a sync that neither BlueZ nor the store named.
 extension Problem {
-    static let stopping = Problem(
-        code: "stopping", text: "The gateway is stopping.", remedy: "Try again when it runs.")
+    static let stopping = Problem(.stopping)
 
-    static let interrupted = Problem(
-        code: "link_lost", text: "The link to the band went down during the sync.",
-        remedy: "Nothing is lost: the sync resumes by itself. If it happens often, bring the band nearer.")
+    static let storeOpening = Problem(.storeOpening)
 
-    static let stalled = Problem(
-        code: "stalled", text: "The band stopped sending its history several times.",
-        remedy: "The gateway tries again by itself. If it goes on, restart the band.")
+    static let interrupted = Problem(.interrupted)
+
+    static let stalled = Problem(.stalled)
 
     static func protocolFault(_ text: String) -> Problem {
-        Problem(
-            code: "band_protocol", text: text + ".",
-            remedy: "The gateway tries again by itself. If it goes on, update the band's firmware.")
+        Problem(.bandProtocol, ["what": text])
     }
 
     static func unexpected(_ error: any Error) -> Problem {
         switch error {
         case let error as StoreError: error.problem
         case let failure as BlueZFailure: failure.problem
-        default: Problem(code: "internal", text: "\(error).", remedy: "Report this as a defect.")
+        default: Problem(.internalFault, ["error": "\(error)"])
         }
+    }
+
+    /// The band is left alone until somebody acts, or for a day.
+    static func bond(_ trouble: BondTrouble, of band: BluetoothAddress) -> Problem {
+        Problem(
+            trouble.condition, ["band": band.description, "operation": "use the bond", "detail": ""])
+    }
+
+    // MARK: the radio
+
+    static func bluetoothStuck(_ adapter: BluetoothAddress, mayRestart: Bool) -> Problem {
+        Problem(
+            mayRestart ? .bluetoothStuck : .bluetoothStuckForGood, ["adapter": adapter.description])
+    }
+
+    static func restartRefused(_ failure: BlueZFailure) -> Problem {
+        Problem(.restartRefused, ["reason": failure.text.isEmpty ? failure.name : failure.text])
     }
 
     // MARK: org.bandferry
 
-    static let busNameTaken = Problem(
-        code: "bus_name_taken", text: "Another daemon owns org.bandferry on this bus.",
-        remedy: "Stop the other one, or use `bandferry` with its configuration file.")
+    static let busNameTaken = Problem(.busNameTaken)
 
     static func busPolicyMissing(_ file: String) -> Problem {
-        Problem(
-            code: "bus_policy_missing",
-            text: "The bus does not let this user own org.bandferry; the sync goes on.",
-            remedy: "Install \(file) and run `systemctl reload dbus`; `make install` does it.")
+        Problem(.busPolicyMissing, ["file": file])
     }
 
     static func busUnavailable(_ error: any Error) -> Problem {
-        Problem(
-            code: "bus_unavailable", text: "The message bus can't be reached: \(error).",
-            remedy: "Start dbus (`systemctl start dbus`), or set DBUS_SYSTEM_BUS_ADDRESS.")
+        Problem(.busUnavailable, ["error": "\(error)"])
+    }
+}
+
+extension BondTrouble {
+    /// Its code is the trouble's own.
+    var condition: Condition {
+        switch self {
+        case .lost: .bondLost
+        case .never: .neverPaired
+        case .wrongPasskey: .wrongPasskey
+        case .declined: .pairingDeclined
+        case .doubtful: .bondDoubtful
+        }
     }
 }

@@ -1,4 +1,5 @@
 import BandProfile
+import Conditions
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
@@ -102,36 +103,27 @@ extension DeviceID {
 
 extension Problem {
     static func addressUnknown(_ device: DeviceID) -> Problem {
-        Problem(
-            code: "address_unknown",
-            text: "The server does not know the address of \(device), and its name does not tell it.",
-            remedy: "Name it: bandferry replace \(device) --address F0:F1:F2:F3:F4:F5")
+        Problem(.addressUnknown, ["device": device.text])
     }
 
     static func addressTaken(_ address: BluetoothAddress, by device: DeviceID) -> Problem {
-        Problem(
-            code: "address_taken", text: "\(address) is adopted here as \(device).",
-            remedy: "If that is wrong: bandferry forget \(address), and try again.")
+        Problem(.addressTaken, ["address": address.description, "device": device.text])
     }
 
     static func configuredOtherwise(
         _ address: BluetoothAddress, _ what: String, _ lines: [Int]
     ) -> Problem {
         Problem(
-            code: "in_configuration",
-            text: "The configuration file says \(what) for \(address), and the file wins.",
-            remedy:
-                "Change it there (line \(lines.map(String.init).joined(separator: ", "))) and restart the daemon."
-        )
+            .inConfiguration,
+            [
+                "what": what, "address": address.description,
+                "lines": lines.map(String.init).joined(separator: ", "),
+            ])
     }
 
     static func leaseHeld(_ lease: BandLease) -> Problem {
-        let text =
-            "Another gateway (\(lease.holder)) owns the band until \(APITime(milliseconds: lease.until.milliseconds))"
-        return Problem(
-            code: "lease_held", text: "\(text): it may still be at work.",
-            remedy:
-                "Switch that gateway off and try again after that time. With --force it is taken over now: it is stored and "
-                + "uploaded at once, and acknowledged once the other's time is over.")
+        Problem(
+            .leaseHeld,
+            ["holder": lease.holder, "until": APITime(milliseconds: lease.until.milliseconds).description])
     }
 }

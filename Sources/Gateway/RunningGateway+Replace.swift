@@ -117,7 +117,9 @@ extension RunningGateway {
                 nextSeq: next)
         }
         report.outcome = step.isOwned ? .refreshed : .takenOver
-        if !step.isOwned { try await storing { try await keepAnew(address) } }
+        if !step.isOwned {
+            try await changing(address) { try await storing { try await keepAnew(address) } }
+        }
         server.lookAtLeases(of: step.device)
         log.notice(
             "a band was taken over from what the server knows of it",

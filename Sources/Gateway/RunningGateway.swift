@@ -5,6 +5,7 @@ import DBus
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
+import RadioSchedule
 import Store
 import Systemd
 import Timekeeping
@@ -22,54 +23,71 @@ actor RunningGateway {
     var configurationFile: String { settings.configurationFile }
     var configuration: Configuration { settings.configuration }
     var uploadURL: String? { settings.configuration.upload?.url }
-    private let blueZ: BlueZClient
+    let blueZ: BlueZClient
     let uploader: Uploader?
     let parts: GatewayParts
     private(set) var keepers: [BluetoothAddress: BandKeeper] = [:]
     /// Bands that may pair with this gateway.
     private let adopted = AddressSet()
+    /// Bands that a command pairs, adopts or forgets: until that is over and their new keeper stands, nobody else touches them.
+    private var inTransition: Set<BluetoothAddress> = []
+    /// What is being done of that on the radio.
+    var pairingWork: [BluetoothAddress: Task<PairingProgress, any Error>] = [:]
     private var tasks: [Task<Void, Never>] = []
     private let hostWatch: HostClockWatch
-    private let owners = OwnerRelay()
+    private let owners = DeviceRelay()
+    private let acks = DeviceRelay()
+    /// What BlueZ's view shows to be wrong.
     private var bluetoothProblem: Problem?
-    private var isStopping = false
+    /// Why there is no view.
+    private var bluetoothError: Problem?
+    private(set) var isStopping = false
 
     init(
-        settings: GatewaySettings, store: Store, facts: HostClockFacts,
+        settings: GatewaySettings, store: Store, facts: HostClockFacts, meter: GatewayMeter,
         changed: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
         self.store = store
         let configuration = settings.configuration
-        blueZ = BlueZClient(bus: settings.bus, adapter: configuration.adapter) {
+        blueZ = BlueZClient(bus: settings.bus, adapters: Set(configuration.adapters)) {
             [log = settings.log] text, fields in
             log.info("bluetooth", [("text", .text(text))] + fields.map { ($0.0, .text($0.1)) })
         }
         let hostWatch = HostClockWatch(clock: settings.clock, facts: facts, log: settings.log)
         self.hostWatch = hostWatch
         let relay = ServerStateRelay()
-        let owners = owners
+        let (owners, acks) = (owners, acks)
         uploader = configuration.upload.map { upload in
             Uploader(
                 settings: Uplink.UploadSettings(upload),
                 stateDirectory: configuration.stateDirectory,
-                log: { UploadLog(log: settings.log).write($0) },
+                log: { event in
+                    UploadLog(log: settings.log).write(event)
+                    if case .runFailed(_, _, let cause, _, _) = event { meter.uploadFailed(cause) }
+                    if let device = event.mayChangeAcks { acks.give(device) }
+                },
                 serverState: { device, state in relay.give(device, state) },
                 serverDate: { hostWatch.served(date: $0, sent: $1, answered: $2) },
                 // A mark that is not taken up now is at the next start.
                 storeMarked: { Task { try? await store.takeUpMarks() } },
                 ownerChanged: { owners.give($0) },
+                storeDamaged: { error in Task { await store.damageWasMet(error) } },
                 hostTrust: { hostWatch.stamp().trust },
                 hostOffset: { [zones = settings.zones] in zones.hostOffset(at: $0) })
         }
         let resolver = QuestionResolver(store: store, uploader: uploader, log: settings.log, changed: changed)
         relay.connect { device, state in await resolver.apply(state, to: device) }
+        let radio = Radio(
+            blueZ: blueZ, store: store, clock: settings.clock,
+            settings: RadioSettings(
+                syncInterval: configuration.syncInterval.milliseconds, maxLinks: configuration.maxLinks),
+            mayRestartService: configuration.restartsBluetooth, log: settings.log,
+            jitter: { Double.random(in: 0...1) }, changed: changed)
         parts = GatewayParts(
-            blueZ: blueZ, scanner: Scanner(blueZ: blueZ, log: settings.log),
-            links: RadioTurns(limit: configuration.maxLinks), store: store,
+            blueZ: blueZ, radio: radio, store: store,
             ownership: Ownership(store: store, uploader: uploader, hostWatch: hostWatch),
-            resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log,
-            syncInterval: configuration.syncInterval,
+            resolver: resolver, clock: settings.clock, hostWatch: hostWatch, log: settings.log, meter: meter,
             changed: changed, uploadWake: { [uploader] in uploader?.wake() })
     }
 
@@ -79,15 +97,13 @@ actor RunningGateway {
         try await store.clearConfigured()
         for band in settings.configuration.bands {
             try await store.adopt(
-                address: band.address, device: band.device, mode: band.mode, name: band.name, configured: true
-            )
+                address: band.address, device: band.device, mode: band.mode, ack: band.ack, name: band.name,
+                configured: true)
         }
     }
 
     func start() async {
-        await parts.resolver.start { [weak self] device, ring, seq in
-            await self?.ackPointRaised(device, ring, seq)
-        }
+        await parts.resolver.start { [weak self] device, _, _ in await self?.acksMayHaveChanged(device) }
         await store.onRevision { [uploader, changed = parts.changed] in
             uploader?.wake()
             changed()
@@ -97,13 +113,19 @@ actor RunningGateway {
                 await hostWatch.run(store: store, zoneName: { zones.hostZoneName() }, changed: changed)
             })
         tasks.append(owners.connect { [weak self] device in await self?.ownerChanged(device) })
+        tasks.append(acks.connect { [weak self] device in await self?.acksMayHaveChanged(device) })
+        tasks.append(Task { [upkeep = StoreUpkeep(store: store, log: settings.log)] in await upkeep.run() })
         uploader?.start()
         if let uploader { tasks.append(watchNetwork(for: uploader)) }
-        await connectBlueZ()
         tasks.append(Task { await follow(blueZ.events) })
+        // What can't be reached yet is tried again by itself.
+        if await !connectBlueZ() { tasks.append(Task { await reconnect() }) }
+        await parts.radio.start()
         if settings.configuration.adoptsAny { tasks.append(Task { await takeInAny() }) }
         do {
-            for band in try await store.adoptedBands() { keep(band) }
+            for band in try await store.adoptedBands() where !inTransition.contains(band.address) {
+                keep(band)
+            }
         } catch {
             settings.log.error("the adopted bands could not be read", [("error", .error(error))])
         }
@@ -116,6 +138,8 @@ actor RunningGateway {
             for keeper in keepers.values { group.addTask { await keeper.stop() } }
         }
         for task in tasks { task.cancel() }
+        for work in pairingWork.values { work.cancel() }
+        await parts.radio.stop()
         await parts.resolver.stop()
         await uploader?.stop(deadline: .seconds(5))
         await blueZ.stop()
@@ -126,28 +150,40 @@ actor RunningGateway {
 
     // MARK: BlueZ
 
-    private func connectBlueZ() async {
+    /// False: the bus can't be used, and nobody will tell when it can.
+    private func connectBlueZ() async -> Bool {
         do {
             try await blueZ.start()
-            try await blueZ.registerAgent { [adopted] in adopted.contains($0) }
-            await lookAtBluetooth()
+            bluetoothError = nil
         } catch {
-            bluetoothProblem = error.problem
+            bluetoothError = error.problem
             settings.log.error("Bluetooth can't be reached", [("error", .error(error))])
             parts.changed()
+            // A bluetoothd that hangs is asked again by the client, which tells when it is back.
+            guard error.kind == .deadline else { return false }
         }
+        do {
+            try await blueZ.registerAgent { [adopted] in adopted.contains($0) }
+        } catch {
+            settings.log.warning("the pairing agent was not registered", [("error", .error(error))])
+        }
+        await lookAtBluetooth()
+        return true
     }
 
     private func lookAtBluetooth() async {
         let failure: BlueZFailure?
+        let adapters = await blueZ.usableAdapters()
         if await !blueZ.isServiceRunning {
             failure = BlueZFailure(kind: .serviceGone, during: .start)
-        } else if await !blueZ.adapters().contains(where: \.powered) {
-            failure = BlueZFailure(kind: .notReady, during: .start)
+        } else if !adapters.contains(where: \.powered) {
+            let isBlocked = !adapters.isEmpty && Rfkill.blocksBluetooth()
+            failure = BlueZFailure(kind: isBlocked ? .blocked : .notReady, during: .start)
         } else {
             failure = nil
         }
         bluetoothProblem = failure?.problem
+        if failure == nil { bluetoothError = nil }
         parts.changed()
     }
 
@@ -155,16 +191,25 @@ actor RunningGateway {
         for await event in events {
             switch event {
             case .deviceSeen(let device):
-                await parts.scanner.heard(device.address)
+                parts.radio.wake()
+                await keepers[device.address]?.changedAtBlueZ()
                 await takeIn(device)
-            case .adaptersChanged, .bluetoothdGone:
+            case .adaptersChanged, .bluetoothdGone, .bluetoothdBack:
+                if event == .bluetoothdBack { bluetoothError = nil }
+                parts.radio.wake()
                 await lookAtBluetooth()
-            case .bluetoothdBack:
-                await lookAtBluetooth()
-                await parts.scanner.bluetoothdIsBack()
-            case .linkLost, .deviceGone:
-                break  // Each session is told of its own link.
+            case .linkLost:
+                // Each session is told of its own link.
+                parts.radio.wake()
+            case .deviceGone(let address):
+                parts.radio.wake()
+                await keepers[address]?.changedAtBlueZ()
+            case .bluetoothdSilent:
+                bluetoothError = BlueZFailure(kind: .deadline, during: .start).problem
+                parts.changed()
+                await parts.radio.serviceIsSilent()
             case .busLost:
+                parts.radio.wake()
                 await reconnect()
             }
         }
@@ -173,8 +218,7 @@ actor RunningGateway {
     /// The bus itself went away; systemd starts it again.
     private func reconnect() async {
         while !isStopping, !Task.isCancelled {
-            await connectBlueZ()
-            if bluetoothProblem == nil { return await parts.scanner.bluetoothdIsBack() }
+            if await connectBlueZ() { return parts.radio.wake() }
             try? await Task.sleep(for: .seconds(3))
         }
     }
@@ -192,12 +236,16 @@ actor RunningGateway {
 
     /// `adopt = any`: observed only, because an ack would take the data from whoever owns the band.
     private func takeIn(_ device: DeviceSnapshot) async {
-        guard settings.configuration.adoptsAny, device.isBand, keepers[device.address] == nil else { return }
+        let address = device.address
+        guard settings.configuration.adoptsAny, device.isBand, keepers[address] == nil,
+            !inTransition.contains(address)
+        else { return }
         do {
-            try await store.adopt(
-                address: device.address, device: DeviceID(device.address), mode: .observe, name: device.name,
-                configured: false)
-            for band in try await store.adoptedBands() where band.address == device.address { keep(band) }
+            try await store.takeIn(address: address, device: DeviceID(address), name: device.name)
+            let bands = try await store.adoptedBands()
+            // A command may have begun meanwhile: it keeps the band as it wants it.
+            guard !inTransition.contains(address) else { return }
+            for band in bands where band.address == address { keep(band) }
         } catch {
             settings.log.warning("a band could not be taken in", [("error", .error(error))])
         }
@@ -205,15 +253,13 @@ actor RunningGateway {
 
     private func takeInAny() async {
         while !Task.isCancelled {
-            try? await parts.scanner.listen(for: .seconds(10))
+            try? await parts.radio.listen(for: .seconds(10))
             try? await Task.sleep(for: settings.configuration.syncInterval)
         }
     }
 
-    private func ackPointRaised(_ device: DeviceID, _ ring: RingID, _ seq: UInt32) async {
-        for keeper in keepers.values where keeper.band.device == device {
-            await keeper.ackPointRaised(to: seq, ring: ring)
-        }
+    private func acksMayHaveChanged(_ device: DeviceID) async {
+        for keeper in keepers.values where keeper.band.device == device { await keeper.acksMayHaveChanged() }
     }
 
     private func ownerChanged(_ device: DeviceID) async {
@@ -224,10 +270,10 @@ actor RunningGateway {
     // MARK: commands
 
     func scan(seconds: Int) async throws -> [SeenBand] {
-        do { try await parts.scanner.listen(for: .seconds(max(1, min(seconds, 120)))) } catch let failure
-            as BlueZFailure
-        {
-            throw CommandFailure(.notReady, "\(failure.problem.text) \(failure.problem.remedy)")
+        do {
+            try await parts.radio.listen(for: .seconds(max(1, min(seconds, 300))))
+        } catch {
+            throw CommandFailure(.notReady, "\(error.problem.text) \(error.problem.remedy)")
         }
         return await blueZ.devices().filter { $0.isBand || keepers[$0.address] != nil }.map { device in
             SeenBand(
@@ -236,12 +282,24 @@ actor RunningGateway {
         }
     }
 
-    func adopt(_ request: AdoptRequest) async throws {
+    func adopt(_ request: AdoptRequest, asking person: (any PairingPerson)?) async throws {
         if let band = settings.configuration.band(request.address) {
             throw CommandFailure(
                 .inConfiguration,
                 "\(band.address) is in \(settings.configurationFile), line \(band.lines.first ?? 0): change its mode there"
             )
+        }
+        if request.ack == .upload {
+            guard request.mode == .own else {
+                throw CommandFailure(
+                    .invalidArguments, "a band that is observed is never acked; leave 'upload' out")
+            }
+            guard uploader != nil else {
+                throw CommandFailure(
+                    .invalidArguments,
+                    "no server is configured that could confirm anything: the band would fill up; write [upload] in "
+                        + "\(settings.configurationFile) first")
+            }
         }
         let device = request.device ?? DeviceID(request.address)
         // Two bands under one id would be mixed up for good.
@@ -252,19 +310,41 @@ actor RunningGateway {
                 .invalidArguments,
                 "\(device) is the id of \(other); choose another, or forget that band first")
         }
-        do {
-            try await store.adopt(
-                address: request.address, device: device, mode: request.mode, name: request.name,
-                configured: false)
-            try await keepAnew(request.address)
-        } catch {
-            throw CommandFailure(.failed, "\(error)")
+        try await changing(request.address) {
+            if let person { try await pairToAdopt(request.address, asking: person) }
+            do {
+                try await store.adopt(
+                    address: request.address, device: device, mode: request.mode, ack: request.ack,
+                    name: request.name, configured: false)
+                try await keepAnew(request.address)
+            } catch {
+                throw CommandFailure(.failed, "\(error)")
+            }
         }
+    }
+
+    /// One command at a time changes a band: keepers know the radio by address, and a late stop of an old one would take the
+    /// new one's turns away.
+    func changing(_ address: BluetoothAddress, _ body: () async throws -> Void) async throws {
+        guard inTransition.insert(address).inserted else {
+            throw CommandFailure(
+                .inProgress,
+                "\(address) is being paired, adopted or forgotten already; try again when that is over")
+        }
+        defer { inTransition.remove(address) }
+        try await body()
+    }
+
+    /// True if it was kept. The band's link is free then.
+    func stopKeeping(_ address: BluetoothAddress) async -> Bool {
+        guard let keeper = keepers.removeValue(forKey: address) else { return false }
+        await keeper.stop()
+        return true
     }
 
     /// As the store says now.
     func keepAnew(_ address: BluetoothAddress) async throws {
-        if let old = keepers.removeValue(forKey: address) { await old.stop() }
+        _ = await stopKeeping(address)
         for band in try await store.adoptedBands() where band.address == address { keep(band) }
     }
 
@@ -275,19 +355,26 @@ actor RunningGateway {
                 "\(address) is in \(settings.configurationFile): remove line \(band.lines.map(String.init).joined(separator: " and ")) and restart the daemon"
             )
         }
+        try await changing(address) { try await forgetNow(address) }
+    }
+
+    private func forgetNow(_ address: BluetoothAddress) async throws {
         guard let keeper = keepers.removeValue(forKey: address) else {
             throw CommandFailure(
                 .notFound, "\(address) is not adopted here; `bandferry bands` lists those that are")
         }
-        // Before the stop, which takes time: `adopt = any` may take the band in again meanwhile, and keeps it then.
         do { try await store.forget(address) } catch {
             keepers[address] = keeper
             throw CommandFailure(.failed, "\(error)")
         }
         adopted.remove(address)
         await keeper.stop()
-        // The bond and the cache go too; that BlueZ does not know the device is no failure.
-        try? await blueZ.remove(address)
+        // Bond, trust and cache go too; that BlueZ does not know the device is no failure.
+        do { try await blueZ.remove(address) } catch {
+            settings.log.warning(
+                "BlueZ still has the bond of a band that was forgotten: run `bluetoothctl remove` with its address",
+                [("device", .text(keeper.band.device.text)), ("error", .error(error))])
+        }
         parts.changed()
     }
 
@@ -301,15 +388,22 @@ actor RunningGateway {
 
     // MARK: what is shown
 
+    var radioCounters: RadioCounters { parts.radio.board.withLock(\.counters) }
+
     func fill(_ status: inout GatewayStatus) async {
-        if let bluetoothProblem { status.problems.append(bluetoothProblem) }
+        if let problem = bluetoothError ?? bluetoothProblem { status.problems.append(problem) }
+        if let problem = parts.radio.board.withLock(\.problem) { status.problems.append(problem) }
         if let problem = Problem.hostClock(hostWatch.stamp().trust) { status.problems.append(problem) }
         if let snapshot = uploader?.snapshot {
             status.lastUpload = snapshot.lastSuccess
             status.reconciling = uploader?.reconciling
             status.problems += [snapshot.problem, snapshot.leaseProblem].compactMap { $0 }
         }
+        if let shortage = await store.shortage() { status.problems.append(shortage.problem) }
         do {
+            if let salvaged = try await store.gatewayProblem(), isRecent(salvaged) {
+                status.problems.append(salvaged)
+            }
             let record = try await store.uploadRecord()
             status.lastUpload = status.lastUpload ?? record.lastSuccess
             if let pause = record.pause, !pause.isOver(at: wall()) { status.problems.append(pause.problem) }
@@ -317,6 +411,12 @@ actor RunningGateway {
         } catch {
             status.problems.append(error.problem)
         }
+    }
+
+    /// Something that happened, and is no state that ends: it is shown for a week.
+    private func isRecent(_ problem: Problem) -> Bool {
+        guard let since = problem.since else { return true }
+        return wall().milliseconds - since.milliseconds < 7 * 86_400_000
     }
 
     private func withLive(_ stored: BandStatus) -> BandStatus {
@@ -337,6 +437,7 @@ actor RunningGateway {
     /// each of its requests has a deadline, and a slow server is no reason to restart the daemon.
     func roundTrip() async {
         await blueZ.roundTrip()
+        await parts.radio.roundTrip()
         // An error is an answer too: a full disk must not look like a hang.
         _ = try? await store.checkHealth()
         for keeper in keepers.values { await keeper.roundTrip() }

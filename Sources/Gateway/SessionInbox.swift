@@ -1,3 +1,4 @@
+import GatewayModel
 import HistorySync
 import Locking
 
@@ -7,6 +8,7 @@ final class SessionInbox: Sendable {
         var stop = false
         var linkLost = false
         var ackPoint: UInt32?
+        var mode: BandMode?
     }
 
     private let news = Guarded(News())
@@ -29,12 +31,18 @@ final class SessionInbox: Sendable {
         gate.signal()
     }
 
-    /// The stop and the ack point are given once; a lost link stays lost.
+    func modeChanged(to mode: BandMode) {
+        news.withLock { $0.mode = mode }
+        gate.signal()
+    }
+
+    /// The stop, the ack point and the mode are given once; a lost link stays lost.
     func take() -> News {
         news.withLock { news in
             defer {
                 news.stop = false
                 news.ackPoint = nil
+                news.mode = nil
             }
             return news
         }

@@ -16,37 +16,54 @@ actor SessionRunner {
     private let mailbox = NotificationMailbox()
     private let device: DeviceID
     private let mode: BandMode
+    private let ack: AckPolicy
     private let connectionID: Int64
     private let store: Store
     private let clock: HostClock
     private let hostWatch: HostClockWatch
     private let hooks: SessionHooks
+    private let meter: GatewayMeter
     private let log: BandLog
 
     private var reading: ClockReading?
+    private var failure: BlueZFailure?
     /// What Info showed last, and when by the monotonic clock, ms.
     private var newest: (seq: UInt32, at: Int64)?
+    /// When the oldest notification came that is not acked yet, ms.
+    private var unackedSince: Int64?
 
     init(
-        link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, connectionID: Int64,
+        link: BandLink, inbox: SessionInbox, device: DeviceID, mode: BandMode, ack: AckPolicy,
+        connectionID: Int64,
         store: Store, clock: HostClock, hostWatch: HostClockWatch,
-        hooks: SessionHooks, log: BandLog
+        hooks: SessionHooks, meter: GatewayMeter, log: BandLog
     ) {
         self.link = link
         self.inbox = inbox
         self.device = device
         self.mode = mode
+        self.ack = ack
         self.connectionID = connectionID
         self.store = store
         self.clock = clock
         self.hostWatch = hostWatch
         self.hooks = hooks
+        self.meter = meter
         self.log = log
+    }
+
+    /// Why the session ended, if the link or the band is to blame; nil else.
+    func linkFailure(_ end: SessionEnd) -> BlueZFailure? {
+        if case .linkLost = end {
+            return failure ?? BlueZFailure(kind: .notConnected, during: .read, text: "the link dropped")
+        }
+        return failure
     }
 
     /// Runs to the end; every session has one, since each wait has a deadline.
     func run() async -> (end: SessionEnd, summary: SessionSummary) {
         mailbox.setWaker { [inbox] in inbox.wake() }
+        defer { meter.waiting(device, 0) }
         var session = HistorySession(mode: mode)
         var answers: [SessionEvent] = [.started(takenOver: link.wasAlreadyConnected)]
         while true {
@@ -65,11 +82,23 @@ actor SessionRunner {
         while true {
             let news = inbox.take()
             if news.stop { return .stopRequested }
+            if let mode = news.mode {
+                // Both may have come: the point is looked at with the right to ack.
+                if let seq = news.ackPoint { inbox.ackPointRaised(to: seq) }
+                return .modeChanged(mode)
+            }
             if let seq = news.ackPoint { return .ackPointRaised(seq) }
             if session.wantsNotifications {
                 let taken = mailbox.take(max: Self.notificationsPerChunk)
-                if taken.dropped > 0 { log.notificationsDropped(taken.dropped) }
-                if !taken.run.isEmpty { return .notifications(taken.run.notifications) }
+                if taken.dropped > 0 {
+                    log.notificationsDropped(taken.dropped)
+                    meter.dropped(taken.dropped)
+                }
+                if !taken.run.isEmpty {
+                    meter.waiting(device, taken.run.count + mailbox.count)
+                    unackedSince = unackedSince ?? clock.monotonic().milliseconds
+                    return .notifications(taken.run.notifications)
+                }
                 if taken.ended { return .linkLost }
             }
             if news.linkLost { return .linkLost }
@@ -95,6 +124,10 @@ actor SessionRunner {
             case .ack(let seq):
                 // A lost ack is repeated; nothing waits for it.
                 await link.ack(seq)
+                if let since = unackedSince {
+                    meter.acked(milliseconds: clock.monotonic().milliseconds - since)
+                    unackedSince = nil
+                }
                 log.acked(seq)
                 return nil
             case .recordTry(let ring, let seq, let unreadable):
@@ -111,7 +144,8 @@ actor SessionRunner {
                 return nil
             }
         } catch let failure as BlueZFailure {
-            return .failed(.link(failure.problem))
+            self.failure = failure
+            return .failed(.link(failure.problem(of: link.address)))
         } catch let error as StoreError {
             return .failed(.store(error.problem))
         } catch {
@@ -128,7 +162,7 @@ actor SessionRunner {
 
     private func progress(_ info: RingInfo) async throws -> RingProgress {
         await hooks.ringSeen(info)
-        return try await store.progress(of: device, info: info)
+        return try await store.progress(of: device, info: info, ack: ack)
     }
 
     private func write(_ command: ControlPointCommand) async throws -> SessionEvent {
@@ -172,7 +206,10 @@ actor SessionRunner {
     }
 
     private func commit(_ chunk: Chunk) async throws -> CommitOutcome {
-        let outcome = try await store.commit(chunk, of: device, clock: reading)
+        let began = clock.monotonic().milliseconds
+        let outcome = try await store.commit(chunk, of: device, clock: reading, ack: ack)
+        meter.committed(
+            device, samples: outcome.stored, milliseconds: clock.monotonic().milliseconds - began)
         log.committed(chunk, outcome)
         hooks.committed(chunk)
         return outcome

@@ -14,6 +14,8 @@ public struct CommandFailure: Error, Equatable, Sendable {
         /// Known, but not heard in time.
         case outOfRange = "OutOfRange"
         case inProgress = "InProgress"
+        /// The band and this host made no bond; the message says why.
+        case notPaired = "NotPaired"
         /// Somebody else has that name, that id, or that band at that time.
         case taken = "Taken"
         case failed = "Failed"

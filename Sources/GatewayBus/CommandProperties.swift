@@ -40,7 +40,8 @@ extension SyncReport {
 
 extension AdoptRequest {
     var options: BusProperties {
-        var result: BusProperties = ["Mode": .string(mode.rawValue)]
+        var result: BusProperties = ["Mode": .string(mode.rawValue), "Ack": .string(ack.rawValue)]
+        if isInteractive { result["Interactive"] = .bool(true) }
         result["DeviceID"] = device.map { .string($0.text) }
         result["Name"] = name.map { .string($0) }
         return result
@@ -59,6 +60,12 @@ extension AdoptRequest {
                     throw CommandFailure(.invalidArguments, "no such mode; write own or observe")
                 }
                 self.mode = mode
+            case ("Ack", .string(let text)):
+                guard let ack = AckPolicy(rawValue: text) else {
+                    throw CommandFailure(.invalidArguments, "no such time to ack; write stored or upload")
+                }
+                self.ack = ack
+            case ("Interactive", .bool(let flag)): isInteractive = flag
             case ("DeviceID", .string(let text)):
                 guard let device = DeviceID(text) else {
                     throw CommandFailure(

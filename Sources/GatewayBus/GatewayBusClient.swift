@@ -1,6 +1,7 @@
 import BandProfile
 import DBus
 import GatewayModel
+import Locking
 
 /// Why the daemon did not do what was asked over the bus.
 public enum GatewayBusFailure: Error, Equatable, Sendable {
@@ -17,7 +18,9 @@ public enum GatewayBusFailure: Error, Equatable, Sendable {
 
 /// The daemon as a program on the same bus sees it.
 public final class GatewayBusClient: Sendable {
-    private let connection: BusConnection
+    let connection: BusConnection
+    /// Where `pairingNews` go.
+    let news = Guarded<AsyncStream<PairingNews>.Continuation?>(nil)
 
     private init(connection: BusConnection) { self.connection = connection }
 
@@ -42,10 +45,16 @@ public final class GatewayBusClient: Sendable {
         throw .notRunning
     }
 
-    public func close() async { await connection.close() }
+    /// Ends `pairingNews` after what came before.
+    public func close() async {
+        await connection.close()
+        news.withLock { $0 }?.finish()
+    }
 
-    public func status() async throws(GatewayBusFailure) -> GatewayStatus {
-        let objects = try await managedObjects()
+    public func status(within deadline: Duration = .seconds(20)) async throws(GatewayBusFailure)
+        -> GatewayStatus
+    {
+        let objects = try await managedObjects(within: deadline)
         guard let gateway = objects[GatewayBusNames.gatewayPath]?[GatewayBusNames.gatewayInterface] else {
             throw .broken(
                 BusError(name: "org.bandferry.Error.Failed", message: "the daemon shows no gateway"))
@@ -102,10 +111,12 @@ public final class GatewayBusClient: Sendable {
         return stream
     }
 
-    private func managedObjects() async throws(GatewayBusFailure) -> [String: [String: BusProperties]] {
+    private func managedObjects(within deadline: Duration = .seconds(20)) async throws(GatewayBusFailure)
+        -> [String: [String: BusProperties]]
+    {
         let reply = try await call(
             "GetManagedObjects", [], path: "/", interface: "org.freedesktop.DBus.ObjectManager",
-            deadline: .seconds(20))
+            deadline: deadline)
         var result: [String: [String: BusProperties]] = [:]
         for entry in reply.first?.entries ?? [] {
             guard let path = entry.key.text else { continue }

@@ -18,7 +18,7 @@ public actor GatewayBusService {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
 
-    private nonisolated let connection: BusConnection
+    nonisolated let connection: BusConnection
     private nonisolated let tree = ObjectTree(root: "/")
     let commands: any GatewayCommands
     private let clock: any Clock<Duration>
@@ -28,6 +28,7 @@ public actor GatewayBusService {
     private var waiting: GatewayStatus?
     private var isPausing = false
     private var commandsRunning = 0
+    var pairings: [BluetoothAddress: PairingTalk] = [:]
     private var scansRunning = 0
     /// More at once are refused; people don't need them, and each holds a reply slot of the bus.
     private static let commandLimit = 16
@@ -97,10 +98,12 @@ public actor GatewayBusService {
         handle("Forget") { try await $0.forget($1) }
         handle("Sync") { try await $0.sync($1) }
         handle("Sync", interface: GatewayBusNames.bandInterface) { try await $0.syncBand($1) }
+        servePairing()
         servePeople()
         serveUpload()
         serveReconcile()
         serveReplace()
+        await watchClients()
         await connection.serve(tree)
     }
 
@@ -200,7 +203,13 @@ public actor GatewayBusService {
     private func adopt(_ call: MethodCall) async throws -> [BusValue] {
         let request = try AdoptRequest(
             address: call.arguments.first?.text ?? "", options: call.arguments.last?.properties ?? [:])
-        try await commands.adopt(request)
+        guard request.isInteractive else {
+            try await commands.adopt(request, asking: nil)
+            return [.objectPath(GatewayBusNames.bandPath(request.address))]
+        }
+        try await talking(about: request.address, with: call) { [commands] in
+            try await commands.adopt(request, asking: $0)
+        }
         return [.objectPath(GatewayBusNames.bandPath(request.address))]
     }
 
@@ -226,7 +235,7 @@ public actor GatewayBusService {
         return [.properties(reports.first?.properties ?? SyncReport(address: address, stored: 0).properties)]
     }
 
-    private static func address(_ text: String) throws(CommandFailure) -> BluetoothAddress {
+    static func address(_ text: String) throws(CommandFailure) -> BluetoothAddress {
         guard let address = BluetoothAddress(text) else {
             throw CommandFailure(.invalidArguments, "not an address; write it as F0:F1:F2:F3:F4:F5")
         }

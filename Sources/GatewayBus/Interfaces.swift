@@ -17,12 +17,23 @@ enum GatewayInterfaces {
             Method(
                 "Sync", takes: [Argument("address", "s"), Argument("options", "a{sv}")],
                 returns: [Argument("reports", "aa{sv}")]),
-        ] + people + upload,
+        ] + pairing + people + upload,
+        signals: [
+            .init("PairingAsked", [Argument("address", "s"), Argument("question", "a{sv}")]),
+            .init("PairingWithdrawn", [Argument("address", "s")]),
+            .init("PairingProgress", [Argument("address", "s"), Argument("state", "s")]),
+        ],
         properties: [
             Property("Version", "s"), Property("StateDirectory", "s"), Property("Running", "b"),
             Property("Scanning", "b"), Property("UploadURL", "s"), Property("LastUpload", "x"),
             Property("Problems", "aa{sv}"), Property("Reconciling", "a{sv}"),
         ])
+
+    private static let pairing = [
+        Method("Pair", takes: [Argument("address", "s"), Argument("options", "a{sv}")]),
+        Method("AnswerPairing", takes: [Argument("address", "s"), Argument("answer", "a{sv}")]),
+        Method("CancelPairing", takes: [Argument("address", "s")]),
+    ]
 
     private static let people = [
         Method(
@@ -61,11 +72,14 @@ enum GatewayInterfaces {
         ],
         properties: [
             Property("Address", "s"), Property("DeviceID", "s"), Property("Name", "s"), Property("Mode", "s"),
+            Property("Ack", "s"),
             Property("Configured", "b"), Property("Adopted", "b"), Property("Connected", "b"),
             Property("Syncing", "b"), Property("MTU", "q"), Property("LastContact", "x"),
             Property("Battery", "y"),
-            Property("Firmware", "s"), Property("Ring", "s"), Property("NewestSeq", "u"),
-            Property("NewestRecordedAt", "x"), Property("NextSeq", "u"), Property("Stored", "t"),
+            Property("Firmware", "s"), Property("Ring", "s"), Property("OldestSeq", "u"),
+            Property("NewestSeq", "u"), Property("Capacity", "u"),
+            Property("NewestRecordedAt", "x"), Property("NextSeq", "u"), Property("Recording", "s"),
+            Property("Stored", "t"),
             Property("Pending", "t"), Property("Quarantined", "t"), Property("Conflicts", "t"),
             Property("Undecodable", "t"), Property("Gaps", "t"), Property("Lease", "a{sv}"),
             Property("Problem", "a{sv}"),

@@ -12,7 +12,10 @@ extension Timestamp {
 
 extension Problem {
     var properties: BusProperties {
-        var result: BusProperties = ["Code": .string(code), "Text": .string(text), "Remedy": .string(remedy)]
+        var result: BusProperties = [
+            "Code": .string(code), "Severity": .string(severity.rawValue), "Text": .string(text),
+            "Remedy": .string(remedy),
+        ]
         result["Since"] = since?.bus
         return result
     }
@@ -60,6 +63,7 @@ extension BandStatus {
             "Address": .string(address.description),
             "DeviceID": .string(device.text),
             "Mode": .string(mode.rawValue),
+            "Ack": .string(ack.rawValue),
             "Configured": .bool(configured),
             "Adopted": .bool(adopted),
             "Connected": .bool(connected),
@@ -77,9 +81,12 @@ extension BandStatus {
         result["Battery"] = battery.map { .byte(UInt8(clamping: $0)) }
         result["Firmware"] = firmware.map { .string($0) }
         result["Ring"] = ring.map { .string($0.description) }
+        result["OldestSeq"] = oldestSeq.map { .uint32($0) }
+        result["Capacity"] = capacity.map { .uint32($0) }
         result["NewestSeq"] = newestSeq.map { .uint32($0) }
         result["NewestRecordedAt"] = newestRecordedAt?.bus
         result["NextSeq"] = nextSeq.map { .uint32($0) }
+        result["Recording"] = .string(recording.rawValue)
         result["Lease"] = lease.map { .properties($0.properties) }
         result["Problem"] = problem.map { .properties($0.properties) }
         return result
@@ -92,6 +99,7 @@ extension BandStatus {
             address: address,
             device: properties.string("DeviceID").flatMap { DeviceID($0) } ?? DeviceID(address),
             mode: properties.string("Mode").flatMap { BandMode(rawValue: $0) } ?? .observe)
+        ack = properties.string("Ack").flatMap { AckPolicy(rawValue: $0) } ?? .stored
         name = properties.string("Name")
         configured = properties.bool("Configured") ?? false
         adopted = properties.bool("Adopted") ?? true
@@ -102,6 +110,8 @@ extension BandStatus {
         battery = properties.integer("Battery")
         firmware = properties.string("Firmware")
         ring = properties.string("Ring").flatMap { RingID($0) }
+        oldestSeq = properties.integer("OldestSeq").flatMap { UInt32(exactly: $0) }
+        capacity = properties.integer("Capacity").flatMap { UInt32(exactly: $0) }
         newestSeq = properties.integer("NewestSeq").flatMap { UInt32(exactly: $0) }
         newestRecordedAt = properties.timestamp("NewestRecordedAt")
         nextSeq = properties.integer("NextSeq").flatMap { UInt32(exactly: $0) }

@@ -5,12 +5,14 @@ import UploadDecisions
 /// What the configuration file says, checked; every key that it leaves out has its default.
 public struct Configuration: Equatable, Sendable {
     public var stateDirectory = "/var/lib/bandferry"
-    /// Nil = the first adapter that is powered.
-    public var adapter: BluetoothAddress?
+    /// Empty = every adapter that is powered.
+    public var adapters: [BluetoothAddress] = []
     /// Between two syncs of a band that is in range.
     public var syncInterval: Duration = .seconds(900)
-    /// Bands connected at the same time: adapters hold few links, many of them only five to eight.
+    /// Links over one adapter at the same time: adapters hold few, many of them only five to eight.
     public var maxLinks = 8
+    /// systemd may be asked to restart bluetooth.service when nothing else helps.
+    public var restartsBluetooth = false
     public var logLevel = LogDetail.info
     /// Bands named by address, in `adopt` or by a section of their own, in the order of the file.
     public var bands: [ConfiguredBand] = []
@@ -20,10 +22,31 @@ public struct Configuration: Equatable, Sendable {
     public var trustsHostClock = false
     /// Nil = nothing is uploaded.
     public var upload: UploadSettings?
+    public var storage = StorageSettings()
+    /// Where metrics are shown; nil = nowhere.
+    public var metrics: MetricsListener?
 
     public init() {}
 
     public func band(_ address: BluetoothAddress) -> ConfiguredBand? { bands.first { $0.address == address } }
+}
+
+/// How much of the medium the database may take.
+public struct StorageSettings: Equatable, Sendable {
+    /// Free bytes of the state directory's file system below which nothing is synced; 0 = none is kept free.
+    public var freeSpaceFloor: Int64 = 67_108_864
+    /// Days for which samples that the server has confirmed stay here; nil = for ever.
+    public var keepDays: Int? = 365
+
+    public init() {}
+}
+
+/// Who may read the metrics: this host alone, in either case.
+public enum MetricsListener: Equatable, Sendable {
+    /// A socket file, for the daemon's user and group.
+    case socket(path: String)
+    /// `127.0.0.1` or `::1`.
+    case loopback(host: String, port: UInt16)
 }
 
 /// The words are syslog's.
@@ -38,17 +61,19 @@ public enum LogDetail: String, Sendable, CaseIterable {
 public struct ConfiguredBand: Equatable, Sendable {
     public var address: BluetoothAddress
     public var mode: BandMode
+    public var ack: AckPolicy
     public var device: DeviceID
     public var name: String?
     /// Where the file names it: what to remove before `forget`.
     public var lines: [Int]
 
     public init(
-        address: BluetoothAddress, mode: BandMode = .own, device: DeviceID? = nil, name: String? = nil,
-        lines: [Int] = []
+        address: BluetoothAddress, mode: BandMode = .own, ack: AckPolicy = .stored, device: DeviceID? = nil,
+        name: String? = nil, lines: [Int] = []
     ) {
         self.address = address
         self.mode = mode
+        self.ack = ack
         self.device = device ?? DeviceID(address)
         self.name = name
         self.lines = lines

@@ -22,7 +22,7 @@ struct ConfigurationReader {
     private(set) var warnings: [ConfigurationNote] = []
 
     private enum Section: Hashable {
-        case gateway, bands, time, upload
+        case gateway, bands, time, upload, storage, metrics
         case band(BluetoothAddress)
         case unknown
     }
@@ -59,6 +59,8 @@ struct ConfigurationReader {
             case .band(let address): try takeBand(address, line)
             case .time: try takeTime(line)
             case .upload: try takeUpload(line)
+            case .storage: try takeStorage(line)
+            case .metrics: try takeMetrics(line)
             case .unknown: break
             }
         } catch {
@@ -68,6 +70,7 @@ struct ConfigurationReader {
 
     mutating func finish() {
         finishUpload()
+        checkAcks()
         var owners: [DeviceID: ConfiguredBand] = [:]
         for band in configuration.bands {
             if let other = owners[band.device] {
@@ -81,6 +84,25 @@ struct ConfigurationReader {
         }
     }
 
+    /// `ack = upload` where nothing is ever acked, or nothing ever confirmed: the band would fill up.
+    private mutating func checkAcks() {
+        for band in configuration.bands where band.ack == .upload {
+            let why =
+                if band.mode == .observe {
+                    "a band that is observed is never acked; remove the line, or write mode = own"
+                } else if configuration.upload == nil {
+                    "without [upload] no server ever confirms anything; add that section, or write ack = stored"
+                } else {
+                    ""
+                }
+            guard !why.isEmpty else { continue }
+            errors.append(
+                ConfigurationNote(
+                    file: file, line: seen[Position(section: .band(band.address), key: "ack")], key: "ack",
+                    message: why))
+        }
+    }
+
     // MARK: sections
 
     private mutating func section(of line: ConfigurationLine) -> Section {
@@ -89,6 +111,8 @@ struct ConfigurationReader {
         case "bands": return .bands
         case "time": return .time
         case "upload": return .upload
+        case "storage": return .storage
+        case "metrics": return .metrics
         case "":
             if !line.key.isEmpty { refuse(line, "stands before any section; put it under [gateway]") }
             return .unknown
@@ -99,7 +123,8 @@ struct ConfigurationReader {
             if line.key.isEmpty {
                 warn(
                     line,
-                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time and upload"
+                    "unknown section [\(line.section)]; known are gateway, bands, band ADDRESS, time, upload, storage and "
+                        + "metrics"
                 )
             }
             return .unknown
@@ -119,12 +144,13 @@ struct ConfigurationReader {
     private mutating func takeGateway(_ line: ConfigurationLine) throws(Refusal) {
         switch line.key {
         case "state_directory": configuration.stateDirectory = try Value.path(line.value)
-        case "adapter": configuration.adapter = try Value.adapter(line.value)
+        case "adapter": configuration.adapters = try Value.adapters(line.value)
         case "sync_interval":
             configuration.syncInterval = .seconds(
                 try Value.number(line.value, in: 1...86_400, unit: "seconds, such as 900"))
         case "max_links":
             configuration.maxLinks = try Value.number(line.value, in: 1...64, unit: "how many, such as 5")
+        case "restart_bluetooth": configuration.restartsBluetooth = try Value.flag(line.value)
         case "log_level":
             guard let level = LogDetail(rawValue: line.value) else {
                 throw Refusal(
@@ -132,7 +158,10 @@ struct ConfigurationReader {
                         + "write one of \(LogDetail.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             configuration.logLevel = level
-        default: warnUnknown(line, known: "state_directory, adapter, sync_interval, max_links, log_level")
+        default:
+            warnUnknown(
+                line,
+                known: "state_directory, adapter, sync_interval, max_links, restart_bluetooth, log_level")
         }
     }
 
@@ -167,6 +196,13 @@ struct ConfigurationReader {
                         + "or observe (never ack)")
             }
             configuration.bands[index].mode = mode
+        case "ack":
+            guard let ack = AckPolicy(rawValue: line.value) else {
+                throw Refusal(
+                    "\(Value.quoted(line.value)) is no time to ack; write stored (when it is stored here) or upload "
+                        + "(when the server has confirmed it)")
+            }
+            configuration.bands[index].ack = ack
         case "device_id":
             guard let device = DeviceID(line.value) else {
                 throw Refusal(
@@ -175,7 +211,7 @@ struct ConfigurationReader {
             }
             configuration.bands[index].device = device
         case "name": configuration.bands[index].name = try Value.label(line.value)
-        default: warnUnknown(line, known: "mode, device_id, name")
+        default: warnUnknown(line, known: "mode, ack, device_id, name")
         }
     }
 
@@ -191,9 +227,28 @@ struct ConfigurationReader {
         }
     }
 
+    private mutating func takeMetrics(_ line: ConfigurationLine) throws(Refusal) {
+        guard line.key == "listen" else { return warnUnknown(line, known: "listen") }
+        configuration.metrics = try MetricsAddress.read(line.value)
+    }
+
     private mutating func takeUpload(_ line: ConfigurationLine) throws(Refusal) {
         guard try upload.take(line.key, line.value) else {
             return warnUnknown(line, known: UploadSection.keys.joined(separator: ", "))
+        }
+    }
+
+    private mutating func takeStorage(_ line: ConfigurationLine) throws(Refusal) {
+        switch line.key {
+        case "free_space_floor":
+            configuration.storage.freeSpaceFloor = Int64(
+                try Value.number(line.value, in: 0...1_000_000_000_000, unit: "bytes, such as 67108864"))
+        case "keep_days":
+            let days =
+                line.value == "never"
+                ? 0 : try Value.number(line.value, in: 0...36_500, unit: "days, such as 365, or never")
+            configuration.storage.keepDays = days == 0 ? nil : days
+        default: warnUnknown(line, known: "free_space_floor, keep_days")
         }
     }
 

@@ -25,8 +25,28 @@ enum Value {
         return number
     }
 
+    static func flag(_ text: String) throws(Refusal) -> Bool {
+        switch text {
+        case "yes": return true
+        case "no": return false
+        default: throw Refusal("\(quoted(text)) is neither \"yes\" nor \"no\"")
+        }
+    }
+
+    /// One or more, with commas or blanks between.
+    static func adapters(_ text: String) throws(Refusal) -> [BluetoothAddress] {
+        let words = text.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" })
+        guard !words.isEmpty else { return [try adapter(text)] }
+        var adapters: [BluetoothAddress] = []
+        for word in words {
+            let address = try adapter(String(word))
+            if !adapters.contains(address) { adapters.append(address) }
+        }
+        return adapters
+    }
+
     /// By address, never as `hci0`: that name may change with the order of plugging.
-    static func adapter(_ text: String) throws(Refusal) -> BluetoothAddress {
+    private static func adapter(_ text: String) throws(Refusal) -> BluetoothAddress {
         if let address = BluetoothAddress(text) { return address }
         throw Refusal(
             "\(quoted(text)) is no adapter's address; write it as `bluetoothctl list` shows it, such as "

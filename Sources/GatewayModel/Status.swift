@@ -8,12 +8,22 @@ public enum BandMode: String, Sendable, CaseIterable {
     case observe
 }
 
+/// When the owner of a band acknowledges: an ack lets the band free what it holds.
+public enum AckPolicy: String, Sendable, CaseIterable {
+    /// As soon as records are durable here.
+    case stored
+    /// When the server has confirmed them: the band keeps its copy until then, so that a stolen gateway loses nothing.
+    case upload
+}
+
 /// What `status` shows of one band. Times are wall clock; nil = never or not known.
 public struct BandStatus: Equatable, Sendable {
     public var address: BluetoothAddress
     public var device: DeviceID
     public var name: String?
     public var mode: BandMode
+    /// Of a band that is owned.
+    public var ack = AckPolicy.stored
     /// Named in the configuration file, so `forget` is refused.
     public var configured: Bool
     /// False after `forget`: rows are kept and go on uploading.
@@ -29,11 +39,17 @@ public struct BandStatus: Equatable, Sendable {
     public var ring: RingID?
     public var newestSeq: UInt32?
     public var newestRecordedAt: Timestamp?
+    /// The oldest seq that the band still holds, as far as is known: what was read from it, or what it may not free yet.
+    public var oldestSeq: UInt32?
+    /// Records that the band has room for.
+    public var capacity: UInt32?
     /// First seq not yet read, and the newest that the band was seen to hold: progress of a history.
     public var nextSeq: UInt32?
     public var stored: Int
     /// Stored and not yet confirmed by the server.
     public var pending: Int
+    /// When the oldest of them was recorded that may go up; nil = there is none, or it is not known here.
+    public var oldestPendingAt: Timestamp?
     public var quarantined: Int
     public var conflicts: Int
     public var undecodable: Int
@@ -60,18 +76,13 @@ public struct BandStatus: Equatable, Sendable {
     }
 }
 
-/// Something that a person should know, in three parts: a stable code, what happened, what to do.
-public struct Problem: Equatable, Sendable {
-    public var code: String
-    public var text: String
-    public var remedy: String
-    public var since: Timestamp?
-
-    public init(code: String, text: String, remedy: String, since: Timestamp? = nil) {
-        self.code = code
-        self.text = text
-        self.remedy = remedy
-        self.since = since
+extension BandStatus {
+    /// Of a band that this gateway owns, and that keeps its records until the server has them.
+    public var room: BandRoom? {
+        guard adopted, mode == .own, lease?.isOurs != false, ack == .upload, let newestSeq, let oldestSeq,
+            let capacity
+        else { return nil }
+        return BandRoom(ackPoint: max(1, oldestSeq) - 1, newest: newestSeq, capacity: capacity)
     }
 }
 

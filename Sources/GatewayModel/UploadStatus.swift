@@ -1,4 +1,5 @@
 import BandProfile
+import Conditions
 
 /// What `bandferry upload status` shows. Times are wall clock; nil = never or not known.
 public struct UploadStatus: Equatable, Sendable {
@@ -65,10 +66,7 @@ public struct UploadPause: Equatable, Sendable {
 
     /// Something that `status` has to say, too: bands go on, and nothing of them goes up.
     public var problem: Problem {
-        Problem(
-            code: "upload_paused",
-            text: "The upload is paused\(until == nil ? "" : " for a time"): samples are kept here.",
-            remedy: "bandferry upload resume", since: since)
+        Problem(.uploadPaused, ["time": until == nil ? "" : " for a time"], since: since)
     }
 }
 

@@ -130,8 +130,8 @@ private struct SuspendedConnection: @unchecked Sendable {
 
     init(_ connection: OpaquePointer) {
         self.connection = connection
-        MHD_suspend_connection(connection)
+        bandferry_mhd_suspend(connection)
     }
 
-    func resume() { MHD_resume_connection(connection) }
+    func resume() { bandferry_mhd_resume(connection) }
 }

@@ -38,6 +38,10 @@ public final class HTTPServer: Sendable {
         admit: @escaping Admit = { _ in .admitted }, refuse: @escaping Refuse = plainRefusal,
         handler: @escaping Handler
     ) throws(HTTPServerFailure) -> HTTPServer {
+        guard bandferry_mhd_load() else {
+            throw HTTPServerFailure(
+                operation: "load", address: address, reason: HTTPServerFailure.notInstalled, errno: 0)
+        }
         let socket = try ListenSocket(address)
         let core = ServerCore(
             limits: limits, tls: tls.map(TLSSlot.init), admit: admit, refuse: refuse, handler: handler)
@@ -85,8 +89,9 @@ public final class HTTPServer: Sendable {
         core.requests.stop()
         // Who waits in the backlog is let in, to be told.
         repeat { try? await Task.sleep(for: Self.quiet) } while hasBacklog && .now < end
-        let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: bits))
+        let listener = bandferry_mhd_quiesce(OpaquePointer(bitPattern: bits))
         if listener >= 0 { close(listener) }
+        if let path = address.path { unlink(path) }
         // A request may be on its way on a connection that was idle: it is over when a while brings none.
         var begun: Int
         repeat {
@@ -101,7 +106,7 @@ public final class HTTPServer: Sendable {
         await withCheckedContinuation { continuation in
             // It joins the library's thread: not on Swift's shared pool.
             DispatchQueue(label: "http-server-stop").async { @Sendable in
-                MHD_stop_daemon(OpaquePointer(bitPattern: bits))
+                bandferry_mhd_stop(OpaquePointer(bitPattern: bits))
                 Unmanaged.passUnretained(core).release()
                 continuation.resume()
             }

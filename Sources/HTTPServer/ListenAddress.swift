@@ -1,14 +1,23 @@
 import Glibc
 
-/// Where a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`. Port 0 asks the kernel for one.
+/// Where a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or a socket file. Port 0 asks the kernel for
+/// one.
 public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     public var host: String
     public var port: UInt16
+    /// Of a socket file; host and port mean nothing then.
+    public var path: String?
 
     /// Loopback, on a port of the kernel's choice.
     public init(host: String = "127.0.0.1", port: UInt16 = 0) {
         self.host = host
         self.port = port
+    }
+
+    /// A socket file, which the user and the group of this process may use. One that a server left behind is replaced.
+    public init(path: String) {
+        self.init()
+        self.path = path
     }
 
     /// Nil when the text is not an address and a port.
@@ -27,10 +36,14 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.init(host: String(host), port: port)
     }
 
-    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    public var description: String {
+        if let path { return "unix:\(path)" }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
 
     /// Nobody outside this machine can reach it.
     public var isLoopback: Bool {
+        if path != nil { return true }
         var address4 = in_addr()
         if inet_pton(AF_INET, host, &address4) == 1 {
             return UInt32(bigEndian: address4.s_addr) >> 24 == 127
@@ -51,6 +64,8 @@ public struct HTTPServerFailure: Error, Equatable, Sendable, CustomStringConvert
     public var reason: String
     /// Zero when the failure is not the kernel's.
     public var errno: Int32
+
+    static let notInstalled = "libmicrohttpd.so.12 is not installed, or too old"
 
     public var description: String { "can't listen on \(address): \(operation): \(reason)" }
 }

@@ -10,7 +10,8 @@ struct ListenSocket {
             HTTPServerFailure(
                 operation: operation, address: address, reason: String(cString: strerror(code)), errno: code)
         }
-        let bytes = try Self.resolve(address)
+        let bytes =
+            if let path = address.path { try Self.file(path, address) } else { try Self.resolve(address) }
         let family = bytes.withUnsafeBytes { Int32($0.loadUnaligned(as: sockaddr.self).sa_family) }
         let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(family, flags, 0)
@@ -25,11 +26,17 @@ struct ListenSocket {
             }
         }
         guard bound == 0 else { throw failure("bind", Glibc.errno) }
+        // Before anybody can connect: what the process creates is for its user alone, and its group shall have this too.
+        if let path = address.path, chmod(path, 0o660) != 0 { throw failure("chmod", Glibc.errno) }
         guard listen(descriptor, SOMAXCONN) == 0 else { throw failure("listen", Glibc.errno) }
-        guard let port = Self.port(of: descriptor) else { throw failure("getsockname", Glibc.errno) }
+        var chosen = address
+        if address.path == nil {
+            guard let port = Self.port(of: descriptor) else { throw failure("getsockname", Glibc.errno) }
+            chosen.port = port
+        }
         open = false
         self.descriptor = descriptor
-        self.address = ListenAddress(host: address.host, port: port)
+        self.address = chosen
     }
 
     /// The socket address as bytes. A name other than a numeric address or `localhost` is not looked up.
@@ -46,6 +53,22 @@ struct ListenSocket {
                 operation: "resolve", address: address, reason: "not a numeric address", errno: 0)
         }
         return Array(UnsafeRawBufferPointer(start: pointer, count: Int(first.ai_addrlen)))
+    }
+
+    /// The socket address of a file, where a server may have left one when it was killed.
+    private static func file(_ path: String, _ address: ListenAddress) throws(HTTPServerFailure) -> [UInt8] {
+        var storage = sockaddr_un()
+        let room = MemoryLayout.size(ofValue: storage.sun_path)
+        guard path.utf8.count < room else {
+            throw HTTPServerFailure(
+                operation: "bind", address: address, reason: "the path is longer than \(room - 1) bytes",
+                errno: ENAMETOOLONG)
+        }
+        storage.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &storage.sun_path) { $0.copyBytes(from: path.utf8) }
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
+        return withUnsafeBytes(of: storage) { Array($0) }
     }
 
     private static func port(of descriptor: Int32) -> UInt16? {

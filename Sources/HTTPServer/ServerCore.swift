@@ -136,11 +136,11 @@ final class ServerCore: Sendable {
         exchange.hold = response.hold
         let made = response.body.withUnsafeBytes { bandferry_mhd_response($0.count, $0.baseAddress) }
         guard let made else { return bandferry_mhd_result(false) }
-        defer { MHD_destroy_response(made) }
-        for field in response.headers { MHD_add_response_header(made, field.name, field.value) }
-        if close { MHD_add_response_header(made, "Connection", "close") }
+        defer { bandferry_mhd_release(made) }
+        for field in response.headers { bandferry_mhd_add_header(made, field.name, field.value) }
+        if close { bandferry_mhd_add_header(made, "Connection", "close") }
         watch.enter(.answer, connection)
-        return MHD_queue_response(connection, UInt32(response.status), made)
+        return bandferry_mhd_queue(connection, UInt32(response.status), made)
     }
 
     /// The last byte of the answer is sent, or the client is gone.

@@ -11,6 +11,7 @@ public final class TLSIdentity: @unchecked Sendable {
 
     /// Both in PEM; the leaf certificate comes first. Throws when they do not belong together.
     public init(certificate: [UInt8], key: [UInt8]) throws(TLSFailure) {
+        guard bandferry_mhd_load() else { throw TLSFailure(HTTPServerFailure.notInstalled) }
         var code: Int32 = 0
         let pointer = certificate.withUnsafeBufferPointer { certificate in
             key.withUnsafeBufferPointer { key in
@@ -22,7 +23,7 @@ public final class TLSIdentity: @unchecked Sendable {
         guard let pointer else {
             throw TLSFailure(
                 code == GNUTLS_E_CERTIFICATE_KEY_MISMATCH
-                    ? "the key is not the certificate's" : String(cString: gnutls_strerror(code)))
+                    ? "the key is not the certificate's" : String(cString: bandferry_tls_text(code)))
         }
         self.pointer = pointer
     }

@@ -44,7 +44,8 @@ public struct HistorySession: Sendable {
         case finish(SessionEnd)
     }
 
-    let mode: BandMode
+    /// Whether this gateway may ack now.
+    var mode: BandMode
     let rules: SessionRules
     var state = State.idle
     var isLinkUp = true
@@ -186,6 +187,8 @@ public struct HistorySession: Sendable {
             return tryRecorded(attempts, now)
         case .ackPointRaised(let seq):
             return ackPointRaised(to: seq)
+        case .modeChanged(let mode):
+            return modeChanged(to: mode)
         case .deadlinePassed:
             return deadlinePassed(now)
         case .linkLost:

@@ -23,9 +23,20 @@ extension HistorySession {
         return [.ack(ackPoint)]
     }
 
-    /// A question was answered: acks may go further now.
+    /// A question was answered, or the server confirmed more: acks may go further now.
     mutating func ackPointRaised(to seq: UInt32) -> [SessionAction] {
         ackPoint = max(ackPoint, min(seq, durableThrough))
+        return acknowledgeIfOpen()
+    }
+
+    /// An owner acks what it may at once; one that is none any more falls silent in the middle of a stream.
+    mutating func modeChanged(to mode: BandMode) -> [SessionAction] {
+        guard mode != self.mode else { return [] }
+        self.mode = mode
+        return acknowledgeIfOpen()
+    }
+
+    private mutating func acknowledgeIfOpen() -> [SessionAction] {
         switch state {
         case .opening, .streaming, .committing, .recordingTry, .aborting, .awaitingEnd:
             return summary.streams > 0 ? acknowledge() : []

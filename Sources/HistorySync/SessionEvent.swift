@@ -17,8 +17,10 @@ public enum SessionEvent: Equatable, Sendable {
     case notifications([[UInt8]])
     case committed(CommitOutcome)
     case tryRecorded(Attempts)
-    /// An open question was answered: acks may go further now.
+    /// An open question was answered, or the server confirmed more: acks may go further now.
     case ackPointRaised(UInt32)
+    /// The server said who owns the band, and it is another gateway than before.
+    case modeChanged(BandMode)
     case deadlinePassed
     /// After every notification that came before it was given.
     case linkLost

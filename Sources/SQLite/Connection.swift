@@ -6,8 +6,6 @@ final class Connection {
     let path: String
     /// Frames in the write-ahead log after the last commit of this connection; see `Database.logFrames`.
     var logFrames = 0
-    /// When `check` gives up, on the monotonic clock.
-    var deadline: ContinuousClock.Instant?
 
     init(path: String, target: String, flags: Int32, vfs: String?) throws(SQLiteError) {
         var opened: OpaquePointer?

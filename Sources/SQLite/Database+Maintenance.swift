@@ -32,18 +32,31 @@ extension Database {
         case timeUp
     }
 
-    /// `PRAGMA quick_check`, or `integrity_check` when `full`, within `limit`.
-    public func check(full: Bool, within limit: Duration) throws(SQLiteError) -> CheckResult {
-        connection.deadline = ContinuousClock.now + limit
-        let context = Unmanaged.passUnretained(connection).toOpaque()
+    /// `PRAGMA quick_check`, or `integrity_check` when `full`, within `limit` and until `stop`; of one table or of all.
+    ///
+    /// A `table` leaves out what belongs to none, such as the list of free pages.
+    public func check(
+        full: Bool, table: String? = nil, within limit: Duration, stop: CheckStop? = nil
+    ) throws(SQLiteError) -> CheckResult {
+        let alarm = CheckAlarm(connection, deadline: .now + limit, stop: stop)
+        let context = Unmanaged.passUnretained(alarm).toOpaque()
         // Every 10,000 virtual machine steps: under a millisecond.
-        sqlite3_progress_handler(connection.handle, 10_000, { isPast(deadlineOf: $0) }, context)
-        defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
+        sqlite3_progress_handler(connection.handle, 10_000, { isDue(alarm: $0) }, context)
+        defer {
+            sqlite3_progress_handler(connection.handle, 0, nil, nil)
+            alarm.end()
+        }
+        // A check that is not over in time must not look like one that found nothing.
+        if alarm.isDue { return .timeUp }
         do {
-            let sql = full ? "PRAGMA integrity_check(10)" : "PRAGMA quick_check(10)"
+            let sql = "PRAGMA \(full ? "integrity_check" : "quick_check")(\(table ?? "10"))"
             let statement = try Statement(sql, on: connection, persistent: false)
             var findings: [String] = []
-            while try statement.step() { findings.append(statement.text(0)) }
+            while findings.count < 10, try statement.step() {
+                // Of a check that was cut short, pages that it did not come to are findings, too.
+                if alarm.isDue { return findings.isEmpty ? .timeUp : .damaged(findings) }
+                findings.append(statement.text(0))
+            }
             return findings == ["ok"] ? .sound : .damaged(findings)
         } catch {
             switch error.code.primary {
@@ -106,10 +119,9 @@ extension Database {
     }
 }
 
-private func isPast(deadlineOf context: UnsafeMutableRawPointer?) -> Int32 {
+private func isDue(alarm context: UnsafeMutableRawPointer?) -> Int32 {
     guard let context else { return 0 }
-    let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
-    return connection.deadline.map { $0 < .now ? 1 : 0 } ?? 0
+    return Unmanaged<CheckAlarm>.fromOpaque(context).takeUnretainedValue().isDue ? 1 : 0
 }
 
 private func noteLogFrames(_ context: UnsafeMutableRawPointer?, _ frames: Int32) -> Int32 {

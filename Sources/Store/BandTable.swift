@@ -7,17 +7,20 @@ public struct AdoptedBand: Equatable, Sendable {
     public var address: BluetoothAddress
     public var device: DeviceID
     public var mode: BandMode
+    public var ack: AckPolicy
     public var name: String?
     /// Named in the configuration file.
     public var configured: Bool
 
     public init(
-        address: BluetoothAddress, device: DeviceID, mode: BandMode, name: String? = nil,
+        address: BluetoothAddress, device: DeviceID, mode: BandMode, ack: AckPolicy = .stored,
+        name: String? = nil,
         configured: Bool = false
     ) {
         self.address = address
         self.device = device
         self.mode = mode
+        self.ack = ack
         self.name = name
         self.configured = configured
     }
@@ -76,16 +79,36 @@ struct BandTable {
         // What the file says wins over what a command said.
         try database.run(
             """
-            INSERT INTO bands (device, address, name, mode, configured, adopted) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO bands (device, address, name, mode, configured, adopted, ack)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             ON CONFLICT (device) DO UPDATE SET address = excluded.address, name = coalesce(excluded.name, name),
                 mode = iif(configured AND NOT excluded.configured, mode, excluded.mode),
+                ack = iif(configured AND NOT excluded.configured, ack, excluded.ack),
                 configured = max(configured, excluded.configured), adopted = max(adopted, excluded.adopted)
             """, .text(band.device.text), .int(band.address.bits), .optional(band.name),
-            .text(band.mode.rawValue), .int(band.configured ? 1 : 0), .int(band.configured ? 0 : 1))
+            .text(band.mode.rawValue), .int(band.configured ? 1 : 0), .int(band.configured ? 0 : 1),
+            .text(band.ack.rawValue))
+    }
+
+    /// A band that was heard and that nobody named: where it is taken in already, under this address or this id, nothing
+    /// changes.
+    func takeIn(_ band: AdoptedBand) throws(SQLiteError) {
+        try database.run(
+            """
+            INSERT INTO bands (device, address, name, mode, configured, adopted, ack)
+            SELECT ?1, ?2, ?3, ?4, 0, 1, ?5
+            WHERE NOT EXISTS (SELECT 1 FROM bands WHERE (address = ?2 OR device = ?1) AND (adopted OR configured))
+            ON CONFLICT (device) DO UPDATE SET address = excluded.address, name = coalesce(name, excluded.name),
+                mode = excluded.mode, ack = excluded.ack, adopted = 1
+            """, .text(band.device.text), .int(band.address.bits), .optional(band.name),
+            .text(band.mode.rawValue), .text(band.ack.rawValue))
     }
 
     func forget(_ address: BluetoothAddress) throws(SQLiteError) {
-        try database.run("UPDATE bands SET adopted = 0 WHERE address = ?", .int(address.bits))
+        try database.run(
+            """
+            UPDATE bands SET adopted = 0, bond_trouble = NULL, bond_tries = 0, bond_rest_until = NULL WHERE address = ?
+            """, .int(address.bits))
     }
 
     func clearConfigured() throws(SQLiteError) {
@@ -95,7 +118,7 @@ struct BandTable {
     func adopted() throws -> [AdoptedBand] {
         try database.all(
             """
-            SELECT address, device, mode, name, configured FROM bands WHERE adopted OR configured
+            SELECT address, device, mode, name, configured, ack FROM bands WHERE adopted OR configured
             ORDER BY address
             """
         ) { row in
@@ -104,7 +127,8 @@ struct BandTable {
             }
             return AdoptedBand(
                 address: BluetoothAddress(bits: UInt64(bitPattern: row.int64(0))), device: device, mode: mode,
-                name: row.optionalText(3), configured: row.bool(4))
+                ack: AckPolicy(rawValue: row.text(5)) ?? .upload, name: row.optionalText(3),
+                configured: row.bool(4))
         }.compactMap { $0 }
     }
 

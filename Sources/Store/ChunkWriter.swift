@@ -9,6 +9,7 @@ struct ChunkWriter {
     let gaps: GapLedger
     let questions: QuestionTable
     let unconfirmed: SeqIntervals
+    let pruned: SeqIntervals
     let times: TimeKeeper
     private let database: Database
     private let inserter: SampleInserter
@@ -28,6 +29,7 @@ struct ChunkWriter {
         gaps = try GapLedger(database)
         questions = try QuestionTable(database)
         unconfirmed = try SeqIntervals(database)
+        pruned = try SeqIntervals(database, .pruned)
         times = try TimeKeeper(database, zones: zones)
         inserter = try SampleInserter(database)
         raw = RawTable(database: database)
@@ -115,11 +117,16 @@ struct ChunkWriter {
     private func writeRecords(_ chunk: Chunk, ring: RingTable.Row, now: Timestamp) throws -> Taken {
         var taken = Taken()
         let context = try times.context(ring: ring.id, band: ring.band)
+        let letGo = try letGo(chunk, ring: ring)
         var expected = chunk.records.first?.record.seq ?? 0
         for timed in chunk.records {
             let record = timed.record
             guard record.seq == expected else { throw refused("seq \(record.seq) follows \(expected) - 1") }
             expected = record.seq == .max ? .max : record.seq + 1
+            if !letGo.isEmpty, letGo.contains(where: { $0.contains(record.seq) }) {
+                taken.duplicates += 1
+                continue
+            }
             if let fault = record.contentFault {
                 let bytes = RawNotification(reason: fault.rawValue, seq: record.seq, bytes: record.encoded)
                 if try raw.keep(bytes, clockID: timed.clockID, ring: ring.id, now: now) { taken.keptRaw += 1 }
@@ -150,6 +157,15 @@ struct ChunkWriter {
             }
         }
         return taken
+    }
+
+    /// Seqs of the chunk that were stored, confirmed and let go: they are known. After the ring rolled back a number says
+    /// nothing, and they are new until the server says otherwise.
+    private func letGo(_ chunk: Chunk, ring: RingTable.Row) throws -> [ClosedRange<UInt32>] {
+        guard let last = ring.lastPruned, !ring.rolledBack, let lowest = chunk.records.first?.record.seq,
+            let highest = chunk.records.last?.record.seq, lowest <= last, lowest <= highest
+        else { return [] }
+        return try pruned.overlapping(ring: ring.id, lowest...highest)
     }
 
     private func hasSibling(_ record: HistoryRecord, ring: Int64) throws -> Bool {

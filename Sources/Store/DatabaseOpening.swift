@@ -6,42 +6,93 @@ struct DatabaseOpening {
     let directory: StateDirectory
     /// A registered SQLite VFS; nil = the default one. Tests inject faults through it.
     var vfs: String?
-    /// Longest time a check of the file may take; an unclean stop asks for the thorough one.
-    var quickCheckLimit: Duration = .seconds(5)
-    var fullCheckLimit: Duration = .seconds(60)
+    /// Longest time that checks at the start may take: after a clean stop, after an unclean one, and where damage was met.
+    var cleanCheckLimit: Duration = .seconds(5)
+    var uncleanCheckLimit: Duration = .seconds(10)
+    var suspectCheckLimit: Duration = .seconds(60)
+    /// Called by the check in the background while it reads, where a test has it stay.
+    var whileChecking: (@Sendable (CheckStop) -> Void)?
+
+    /// The store's database, and what was found on the way to it.
+    struct Opened {
+        var database: Database
+        /// It was not closed cleanly, or not all of it could be looked at in time: the rest is checked while it is in use.
+        var wantsCheck: Bool
+        /// It was damaged, and this was done about it.
+        var salvage: SalvageReport?
+    }
 
     private var path: String { directory.databasePath }
 
-    /// The store's connection. Makes the database when there is none and none was set aside.
-    func openStore(now: Timestamp) throws(StoreError) -> Database {
+    /// Makes the database when there is none and none was set aside. What can be read of a damaged one goes into a new
+    /// one; where that is nothing, it is set aside.
+    func openStore(now: Timestamp) throws(StoreError) -> Opened {
         try directory.prepare()
+        try directory.swapIn(at: now)
         if directory.hadDatabase, directory.isDatabaseEmpty { _ = try directory.setDatabaseAside(at: now) }
         if !directory.hasDatabase {
             let aside = try directory.setAside()
-            guard aside.isEmpty else { throw waiting(aside[aside.count - 1]) }
-            guard !directory.hadDatabase else { throw gone() }
-            try directory.createDatabaseFile()
-        }
-        do {
-            try refuseForeign()
-            let database = try storing("open the database", path) {
-                let database = try Database(path: path, access: .readWrite, vfs: vfs)
-                try Migrator(database: database).refuseForeign()
-                try configure(database, synchronous: "FULL", expecting: "2", cacheKilobytes: 256)
-                try Migrator(database: database).run()
-                return database
+            if let last = aside.last {
+                // A medium that gave nothing of it then may give it now.
+                guard tellsOwners(last) else { throw waiting(last) }
+                try directory.putBack(last)
+            } else {
+                guard !directory.hadDatabase else { throw gone() }
+                try directory.createDatabaseFile()
             }
-            try check(database)
-            try directory.rememberDatabase(of: try gatewayID(in: database))
-            return database
+        }
+        directory.removeSalvage()
+        do {
+            return try openChecked()
         } catch {
             guard error.kind == .corrupt else { throw error }
-            let name = try directory.setDatabaseAside(at: now)
-            var error = error
-            error.message += "; it was set aside as \(name)"
-            throw error
+            // Should the salvage be broken off, the next start goes on with it and checks nothing first.
+            directory.note(.proven)
+            guard let report = try Salvage(directory: directory, vfs: vfs).run(now: now) else {
+                // It was never whole, so nothing was acked that is in it: the next try makes it, if the medium lets it.
+                guard directory.hadDatabase else { throw error }
+                let name = try directory.setDatabaseAside(at: now)
+                directory.clearSuspicion()
+                var error = error
+                error.message += "; nothing can be read of it, and it was set aside as \(name)"
+                throw error
+            }
+            var opened = try openChecked()
+            opened.salvage = report
+            return opened
         }
     }
+
+    /// What a salvage needs at least can be read of a database that was set aside.
+    private func tellsOwners(_ name: String) -> Bool {
+        do {
+            let database = try Database(path: directory.path + "/" + name, access: .readOnly, vfs: vfs)
+            try Migrator(database: database).refuseForeign()
+            guard try (1...Schema.version).contains(database.userVersion) else { return false }
+            try database.query("SELECT * FROM bands NOT INDEXED") { _ in }
+            try database.query("SELECT * FROM rings NOT INDEXED") { _ in }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func openChecked() throws(StoreError) -> Opened {
+        try refuseForeign()
+        let database = try storing("open the database", path) {
+            let database = try Database(path: path, access: .readWrite, vfs: vfs)
+            try Migrator(database: database).refuseForeign()
+            try configure(database, synchronous: "FULL", expecting: "2", cacheKilobytes: 256)
+            try Migrator(database: database).run()
+            return database
+        }
+        let wantsCheck = try check(database)
+        try directory.rememberDatabase(of: try gatewayID(in: database))
+        return Opened(database: database, wantsCheck: wantsCheck)
+    }
+
+    /// The connection of the check that goes on while the database is in use.
+    func openChecker() throws -> Database { try openProbed() }
 
     /// As the database says, else as the last one said, else a new one.
     private func gatewayID(in database: Database) throws(StoreError) -> String {
@@ -106,23 +157,51 @@ struct DatabaseOpening {
         try database.execute("PRAGMA journal_size_limit = 8388608")
     }
 
-    private func check(_ database: Database) throws(StoreError) {
+    /// Throws for damage. True when more of it is to be looked at than there was time for.
+    private func check(_ database: Database) throws(StoreError) -> Bool {
         try storing("check the database", path) {
             let meta = MetaTable(database: database)
             let unclean = try meta.read(.open) == 1
-            let result = try database.check(full: unclean, within: unclean ? fullCheckLimit : quickCheckLimit)
-            if case .damaged(let findings) = result {
-                // A page that could not be read is told among the findings, but it is the medium that failed.
-                let isUnread = findings.contains { $0.contains("get page") || $0.contains("get the page") }
-                throw StoreError(
-                    kind: isUnread ? .io : .corrupt, operation: "check the database", path: path,
-                    message: findings.first ?? "the check failed")
+            let suspicion = directory.suspicion
+            let result =
+                switch suspicion {
+                case .proven: throw damaged("damage was found in it, or was met more than once")
+                case .raised: try database.check(full: true, within: suspectCheckLimit)
+                case .checked, nil:
+                    try database.check(full: false, within: unclean ? uncleanCheckLimit : cleanCheckLimit)
+                }
+            switch result {
+            case .sound: break
+            case .timeUp:
+                // Damage was met, and what is damaged can't be told in time: all that can be read is copied.
+                if suspicion == .raised {
+                    throw damaged("damage was met, and a check of all of it takes too long")
+                }
+            case .damaged(let findings):
+                guard !Self.isUnread(findings) else {
+                    throw StoreError(
+                        kind: .io, operation: "check the database", path: path,
+                        message: findings.first ?? "the check failed")
+                }
+                throw damaged(findings.first ?? "the check failed")
             }
+            // Kept until the database was closed cleanly: if damage is met once more, no check is believed.
+            if suspicion == .raised { directory.note(.checked) }
             try meta.write(.open, 1)
             // A log that a failed sync may have broken on the medium, unseen as long as the kernel has it in memory,
             // is not built on. See `Engine.transaction`.
             try database.checkpoint(.truncate)
+            return unclean || result == .timeUp
         }
+    }
+
+    private func damaged(_ message: String) -> StoreError {
+        StoreError(kind: .corrupt, operation: "check the database", path: path, message: message)
+    }
+
+    /// A page that could not be read is told among the findings, but it is the medium that failed.
+    static func isUnread(_ findings: [String]) -> Bool {
+        findings.contains { $0.contains("get page") || $0.contains("get the page") }
     }
 
     private func requireDatabase() throws(StoreError) {

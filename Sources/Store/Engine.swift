@@ -12,6 +12,7 @@ final class Engine {
     let corrections: Corrections
     let times: TimeKeeper
     let people: PersonTable
+    let confirmed: ConfirmedThrough
     private let reviser: Reviser
     /// Band ids never change and are never reused, so they may be remembered.
     private var bandIDs: [DeviceID: Int64] = [:]
@@ -27,6 +28,7 @@ final class Engine {
         writer = try ChunkWriter(database, zones: zones)
         rings = writer.rings
         times = writer.times
+        confirmed = ConfirmedThrough(database: database, unconfirmed: writer.unconfirmed)
         people = PersonTable(database: database)
         corrections = Corrections(
             database: database, unconfirmed: writer.unconfirmed,
@@ -105,7 +107,13 @@ final class Engine {
 
     // MARK: Rings
 
-    func progress(band: Int64, info: RingInfo, now: Timestamp) throws -> RingProgress {
+    /// How far it may be acked.
+    func ackThrough(_ ring: RingTable.Row, _ ack: AckPolicy) throws -> UInt32 {
+        let stored = try writer.ackThrough(ring: ring.id, nextSeq: ring.nextSeq)
+        return ack == .stored ? stored : min(stored, try confirmed.raise(ring: ring.id))
+    }
+
+    func progress(band: Int64, info: RingInfo, ack: AckPolicy, now: Timestamp) throws -> RingProgress {
         let ring = try rings.findOrInsert(band: band, info.ring, now: now)
         try rings.note(info, ring: ring.id, now: now)
         var predecessors: [RingProgress.Predecessor] = []
@@ -116,7 +124,7 @@ final class Engine {
         }
         return RingProgress(
             nextSeq: ring.nextSeqOnWire,
-            ackThrough: try writer.ackThrough(ring: ring.id, nextSeq: ring.nextSeq),
+            ackThrough: try ackThrough(ring, ack),
             predecessors: predecessors, openQuestions: try writer.questions.all(ring: ring.id).map(\.seqs),
             attempts: try AttemptTable(database: database).read(ring: ring.id, seq: ring.nextSeqOnWire),
             lastRecordedAt: try NeighbourTimes(database: database, ring: ring.id).newest())

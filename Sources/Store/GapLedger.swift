@@ -6,9 +6,13 @@ import SQLite
 struct GapLedger {
     private let database: Database
     private let touching: Statement
+    private let pruned: SeqIntervals
+    private let lost: SeqIntervals
 
     init(_ database: Database) throws(SQLiteError) {
         self.database = database
+        pruned = try SeqIntervals(database, .pruned)
+        lost = try SeqIntervals(database, .lost)
         touching = try database.prepare(
             """
             SELECT first_seq, last_seq, cause, after, before, noted_at, healed_at FROM gaps
@@ -39,12 +43,26 @@ struct GapLedger {
         guard let last = gap.lastSeq else { return try writeOpenEnd(gap, cause: cause, ring: ring, now: now) }
         guard gap.firstSeq <= last else { return }
         for range in try missing(ring: ring.id, gap.firstSeq...last) {
-            try put(
-                GapRow(
-                    first: range.lowerBound, last: range.upperBound, cause: cause.rawValue,
-                    after: gap.after, before: gap.before, notedAt: now, healedAt: gap.healedAt), ring: ring.id
-            )
+            for part in try byCause(cause, range, ring: ring.id) {
+                try put(
+                    GapRow(
+                        first: part.seqs.lowerBound, last: part.seqs.upperBound, cause: part.cause.rawValue,
+                        after: gap.after, before: gap.before, notedAt: now, healedAt: gap.healedAt),
+                    ring: ring.id)
+            }
         }
+    }
+
+    /// What the band no longer has because it was acked, and a damaged database then lost, was lost by that.
+    private func byCause(
+        _ cause: GapCause, _ range: ClosedRange<UInt32>, ring: Int64
+    ) throws -> [(seqs: ClosedRange<UInt32>, cause: GapCause)] {
+        guard cause.blamesOthers else { return [(range, cause)] }
+        let lost = try lost.overlapping(ring: ring, range).map { $0.clamped(to: range) }
+        let parts =
+            lost.map { (seqs: $0, cause: GapCause.storageLost) }
+            + remaining(of: range, without: lost).map { (seqs: $0, cause: cause) }
+        return parts.sorted { $0.seqs.lowerBound < $1.seqs.lowerBound }
     }
 
     private func writeOpenEnd(_ gap: Gap, cause: GapCause, ring: RingTable.Row, now: Timestamp) throws {
@@ -122,17 +140,13 @@ struct GapLedger {
 
     /// What a lost database cannot give back was not overwritten by the band: it is the loss that is named.
     private func cause(of gap: Gap, in ring: RingTable.Row) throws -> GapCause {
-        switch gap.cause {
-        case .overwritten, .freedElsewhere, .reformatted:
-            guard ring.afterLoss else { return gap.cause }
-            let first = SampleKey.lowest(ring: ring.id, seq: 0)
-            let end = SampleKey.lowest(ring: ring.id, seq: gap.firstSeq)
-            let storedBelow = try database.first(
-                "SELECT 1 FROM samples WHERE key >= ? AND key < ? LIMIT 1", .integer(first), .integer(end)
-            ) { _ in true }
-            return storedBelow == nil ? .storageLost : gap.cause
-        case .storageLost, .lostByBand, .unreadable: return gap.cause
-        }
+        guard gap.cause.blamesOthers, ring.afterLoss else { return gap.cause }
+        let first = SampleKey.lowest(ring: ring.id, seq: 0)
+        let end = SampleKey.lowest(ring: ring.id, seq: gap.firstSeq)
+        let storedBelow = try database.first(
+            "SELECT 1 FROM samples WHERE key >= ? AND key < ? LIMIT 1", .integer(first), .integer(end)
+        ) { _ in true }
+        return storedBelow == nil ? .storageLost : gap.cause
     }
 
     // MARK: Healing
@@ -183,7 +197,7 @@ struct GapLedger {
 
     // MARK: What is missing
 
-    /// The parts of `range` of which neither a sample is stored nor a gap is written.
+    /// The parts of `range` of which neither a sample is stored, or was and is known to the server, nor a gap is written.
     func missing(ring: Int64, _ range: ClosedRange<UInt32>) throws -> [ClosedRange<UInt32>] {
         var absent: [ClosedRange<UInt32>] = []
         var next = UInt64(range.lowerBound)
@@ -200,7 +214,8 @@ struct GapLedger {
         var unnamed: [ClosedRange<UInt32>] = []
         for range in absent {
             let named = try touching(ring: ring, range).map { $0.first...($0.last ?? .max) }
-            unnamed += remaining(of: range, without: named)
+            let letGo = try pruned.overlapping(ring: ring, range)
+            unnamed += remaining(of: range, without: named + letGo)
         }
         return unnamed
     }
@@ -246,6 +261,16 @@ struct GapLedger {
             .optional(after?.milliseconds), .optional(before?.milliseconds),
             .integer(row.notedAt.milliseconds),
             .optional(row.healedAt?.milliseconds), .int(isSent ? 1 : 0))
+    }
+}
+
+extension GapCause {
+    /// The records are gone because of what the band or another gateway did.
+    fileprivate var blamesOthers: Bool {
+        switch self {
+        case .overwritten, .freedElsewhere, .reformatted: true
+        case .storageLost, .lostByBand, .unreadable: false
+        }
     }
 }
 

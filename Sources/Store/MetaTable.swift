@@ -19,6 +19,8 @@ struct MetaTable {
         case uploadPausedUntil = "upload_paused_until"
         /// When the server last confirmed samples, ms.
         case lastUpload = "last_upload"
+        /// Confirmed samples recorded before this were let go, ms; absent = none.
+        case prunedBefore = "pruned_before"
     }
 
     let database: Database

@@ -4,10 +4,11 @@ import SQLite
 struct Migrator {
     let database: Database
 
-    func run() throws {
+    /// `last`: the schema to stop at.
+    func run(upTo last: Int = Schema.version) throws {
         try refuseForeign()
         var version = try database.userVersion
-        while version < Schema.version {
+        while version < last {
             try database.transaction {
                 try database.execute(Schema.migrations[version])
                 try database.execute("PRAGMA application_id = \(Schema.applicationID)")

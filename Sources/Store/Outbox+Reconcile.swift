@@ -138,6 +138,8 @@ extension Outbox {
         try writeDurably("mark what the server lacks") { _ in
             guard let row = try selection.ring(device, ring) else { return }
             for run in runs.runs { try unconfirmed.add(ring: row.id, run) }
+            // The server does not have them: where the band still does, it keeps them until it has.
+            if let first = runs.runs.first?.lowerBound { try confirmed.lower(ring: row.id, below: first) }
         }
     }
 }

@@ -13,6 +13,7 @@ public final class Outbox {
     let gaps: GapLedger
     let selection: OutboxSelection
     let comparisons: ComparisonTable
+    let confirmed: ConfirmedThrough
     private let confirmation: OutboxConfirmation
     private let now: () -> Timestamp
     /// The ring that the last batch was of: the next one is of another, so that no band waits for all of another's.
@@ -31,6 +32,7 @@ public final class Outbox {
         self.now = now
         path = database.path
         (unconfirmed, gaps, comparisons) = parts
+        confirmed = ConfirmedThrough(database: database, unconfirmed: unconfirmed)
         selection = OutboxSelection(database: database, unconfirmed: unconfirmed)
         confirmation = OutboxConfirmation(database: database, unconfirmed: unconfirmed, gaps: gaps)
     }
@@ -83,6 +85,7 @@ public final class Outbox {
         try write("confirm samples") { now in
             let seqs = try confirmation.confirm(items, ring: batch.ringRow, now: now)
             try UploadTable(database: database).noteSuccess(now)
+            try confirmed.raiseIfWanted(ring: batch.ringRow)
             guard contested else { return }
             for run in seqs { try comparisons.contested.add(ring: batch.ringRow, run) }
         }

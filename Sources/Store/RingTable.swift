@@ -18,6 +18,8 @@ struct RingTable {
         var firstQuestion: UInt32?
         /// Where the highest gap ends, healed or not; `UInt32.max` for an open end.
         var lastGapEnd: UInt32?
+        /// The highest seq that was let go for its age.
+        var lastPruned: UInt32?
 
         /// What `nextSeq` is in a message of the band.
         var nextSeqOnWire: UInt32 { UInt32(clamping: nextSeq) }
@@ -95,8 +97,10 @@ struct RingTable {
     /// From here on the numbers of this ring prove nothing: everything from `nextSeq` is read and compared.
     func rollBack(ring: Int64, to nextSeq: UInt32, now: Timestamp) throws(SQLiteError) {
         try database.run(
-            "UPDATE rings SET next_seq = ?2, rolled_back_at = ?3 WHERE id = ?1", .integer(ring),
-            .int(nextSeq), .integer(now.milliseconds))
+            """
+            UPDATE rings SET next_seq = ?2, rolled_back_at = ?3,
+                confirmed_through = min(confirmed_through, max(0, ?2 - 1)) WHERE id = ?1
+            """, .integer(ring), .int(nextSeq), .integer(now.milliseconds))
     }
 
     /// One statement for all that a commit asks first.
@@ -105,7 +109,8 @@ struct RingTable {
         (SELECT min(q.first_seq) FROM open_questions q WHERE q.ring = rings.id),
         (SELECT coalesce(g.last_seq, 4294967295) FROM gaps g WHERE g.ring = rings.id
             ORDER BY g.first_seq DESC LIMIT 1),
-        newest_seq
+        newest_seq,
+        (SELECT p.last_seq FROM pruned p WHERE p.ring = rings.id ORDER BY p.first_seq DESC LIMIT 1)
         """
 
     private static func row(_ row: Statement) -> Row {
@@ -116,6 +121,6 @@ struct RingTable {
             id: row.int64(0), band: row.int64(1),
             ring: RingID(rawValue: UInt32(truncatingIfNeeded: row.int64(2))),
             nextSeq: row.int64(3), newestSeq: seq(8), rolledBack: row.bool(4), afterLoss: row.bool(5),
-            firstQuestion: seq(6), lastGapEnd: seq(7))
+            firstQuestion: seq(6), lastGapEnd: seq(7), lastPruned: seq(9))
     }
 }

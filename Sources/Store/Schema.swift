@@ -6,7 +6,9 @@ enum Schema {
     static let applicationID = 0x4246_6777
     static let fileName = "gateway.db"
     /// `migrations[n]` leads from `user_version` n to n + 1.
-    static let migrations = [migration1, migration2, migration3]
+    static let migrations = [
+        migration1, migration2, migration3, migrationStorage, migrationOwning, migrationRadio,
+    ]
     static var version: Int { migrations.count }
 
     private static let migration1 = """
@@ -315,5 +317,44 @@ enum Schema {
         ALTER TABLE bands ADD COLUMN lease_ours INTEGER;
         ALTER TABLE bands ADD COLUMN lease_holder TEXT;
         ALTER TABLE bands ADD COLUMN lease_until INTEGER;
+        """
+
+    /// What is no longer here, and why that is no gap or a gap of its own kind.
+    private static let migrationStorage = """
+        -- Seqs whose samples the server has and which were let go here for their age: they are known all the same.
+        CREATE TABLE pruned (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+        -- Seqs that a damaged database lost: if the band does not have them either, that is the cause of the gap.
+        CREATE TABLE lost (
+            ring INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL,
+            last_seq INTEGER NOT NULL,
+            PRIMARY KEY (ring, first_seq)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Bands that keep their records until the server has them, and bonds that give trouble.
+    private static let migrationOwning = """
+        ALTER TABLE bands ADD COLUMN ack TEXT NOT NULL DEFAULT 'stored'; -- see AckPolicy
+        -- Every record up to here was confirmed, or is in gaps that the server has. Only of bands with ack = 'upload':
+        -- what was confirmed once stays so while a better version of it waits to go up.
+        ALTER TABLE rings ADD COLUMN confirmed_through INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE bands ADD COLUMN bond_trouble TEXT;                  -- see BondTrouble; NULL = none
+        ALTER TABLE bands ADD COLUMN bond_tries INTEGER NOT NULL DEFAULT 0; -- in a row, with that trouble
+        ALTER TABLE bands ADD COLUMN bond_rest_until INTEGER;            -- left alone until then
+        """
+
+    /// How long bands are left alone after failures, over a restart. See PauseTable.
+    private static let migrationRadio = """
+        CREATE TABLE band_pauses (
+            band INTEGER PRIMARY KEY REFERENCES bands (id),
+            failures INTEGER NOT NULL,      -- in a row
+            pause INTEGER NOT NULL,         -- ms from the last of them to the next try
+            failed_at INTEGER NOT NULL      -- by a wall clock that may have been stepped since
+        ) STRICT;
         """
 }

@@ -21,6 +21,10 @@ struct SeqIntervals {
         case held
         /// What the server knew when it was sent.
         case contested
+        /// What the server has and was let go here.
+        case pruned
+        /// What a damaged database lost.
+        case lost
     }
 
     init(_ database: Database, _ table: Table = .unconfirmed) throws(SQLiteError) {

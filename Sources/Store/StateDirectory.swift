@@ -51,8 +51,11 @@ struct StateDirectory {
     }
 
     /// Nil where an older program made the database.
-    var rememberedGateway: String? {
-        let descriptor = open(markerPath, O_RDONLY | O_CLOEXEC)
+    var rememberedGateway: String? { text(of: markerPath) }
+
+    /// Of a small file; nil when there is none, or nothing in it.
+    private func text(of path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 64)
@@ -90,8 +93,13 @@ struct StateDirectory {
 
     // MARK: Damaged databases
 
-    /// Databases that were set aside and not replaced yet.
-    func setAside() throws(StoreError) -> [String] {
+    /// Databases that were set aside, without what salvage left beside a database that is in use again.
+    func setAside() throws(StoreError) -> [String] { try names(Schema.fileName + ".corrupt-") }
+
+    /// Damaged databases whose readable rows live on in the one that is in use, the oldest first.
+    func salvagedFrom() throws(StoreError) -> [String] { try names(Schema.fileName + ".salvaged-") }
+
+    private func names(_ prefix: String) throws(StoreError) -> [String] {
         guard let listing = opendir(path) else { throw failure("list the state directory") }
         defer { closedir(listing) }
         var names: [String] = []
@@ -99,21 +107,19 @@ struct StateDirectory {
             // In place: an entry is shorter than its type says, and a copy of the whole would read beyond the listing.
             guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
             let name = String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
-            if name.hasPrefix(Schema.fileName + ".corrupt-"),
-                !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
-            {
-                names.append(name)
-            }
+            if name.hasPrefix(prefix), !Self.companions.contains(where: name.hasSuffix) { names.append(name) }
         }
         return names.sorted()
     }
 
+    private static let companions = ["-wal", "-shm", "-journal"]
+
     /// Renames the database and its log together, never deletes. Returns the new name.
-    func setDatabaseAside(at now: Timestamp) throws(StoreError) -> String {
-        var name = "\(Schema.fileName).corrupt-\(now.milliseconds)"
+    func setDatabaseAside(at now: Timestamp, as kind: String = "corrupt") throws(StoreError) -> String {
+        var name = "\(Schema.fileName).\(kind)-\(now.milliseconds)"
         while access(path + "/" + name, F_OK) == 0 { name += "x" }
         // The log first: a database without its log is the worse half to find alone.
-        for suffix in ["-wal", "-shm", "-journal", ""] {
+        for suffix in Self.companions + [""] {
             let from = databasePath + suffix
             guard access(from, F_OK) == 0 else { continue }
             guard rename(from, path + "/" + name + suffix) == 0 else {
@@ -123,6 +129,114 @@ struct StateDirectory {
         try sync()
         return name
     }
+
+    /// The reverse of setting one aside.
+    func putBack(_ name: String) throws(StoreError) {
+        unlink(path + "/" + name + "-shm")
+        // The log first: a database without it would be taken for whole.
+        for suffix in Self.companions.filter({ $0 != "-shm" }) + [""] {
+            let from = path + "/" + name + suffix
+            guard access(from, F_OK) == 0 else { continue }
+            guard rename(from, databasePath + suffix) == 0 else { throw failure("put the database back") }
+        }
+        try sync()
+    }
+
+    // MARK: Salvage
+
+    /// Where rows are copied to; worth nothing until it has the name below.
+    var salvagePath: String { databasePath + ".salvaging" }
+    /// Complete: from the moment that this name is there, it is the database, and the swap only has to be ended.
+    private var readyPath: String { databasePath + ".salvaged" }
+
+    /// Salvaged databases that are kept beside the one in use.
+    private static let copiesKept = 3
+
+    func removeSalvage() {
+        for suffix in Self.companions + [""] { unlink(salvagePath + suffix) }
+    }
+
+    /// An empty file for the copy, that only its owner can read.
+    func createSalvage() throws(StoreError) {
+        removeSalvage()
+        let descriptor = open(salvagePath, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("create the copy of what can be read") }
+        close(descriptor)
+    }
+
+    /// The copy, closed and durable, takes the place of the damaged database. Returns what that is called now.
+    func finishSalvage(at now: Timestamp) throws(StoreError) -> String {
+        for suffix in Self.companions { unlink(salvagePath + suffix) }
+        // The log went into the damaged file, and what reading it left behind is empty.
+        if logSize == 0 { for suffix in ["-wal", "-shm"] { unlink(databasePath + suffix) } }
+        guard rename(salvagePath, readyPath) == 0 else { throw failure("end the salvage") }
+        try sync()
+        return try swapIn(at: now) ?? ""
+    }
+
+    /// Ends a swap, also one that a power cut broke off. Nil when there is none to end.
+    @discardableResult
+    func swapIn(at now: Timestamp) throws(StoreError) -> String? {
+        guard access(readyPath, F_OK) == 0 else { return nil }
+        let name = try setDatabaseAside(at: now, as: "salvaged")
+        guard rename(readyPath, databasePath) == 0 else {
+            throw failure("put the salvaged database in place")
+        }
+        try sync()
+        clearSuspicion()
+        for old in try salvagedFrom().dropLast(Self.copiesKept) {
+            for suffix in Self.companions + [""] { unlink(path + "/" + old + suffix) }
+        }
+        return name
+    }
+
+    // MARK: Suspicion
+
+    enum Suspicion: String {
+        /// Damage was met while the database was open: all of it has to be checked.
+        case raised
+        /// All of it was checked since, and nothing found.
+        case checked
+        /// Damage was found, or met again after a check that had found nothing: no further check is waited for.
+        case proven
+    }
+
+    private var suspicionPath: String { databasePath + ".suspect" }
+
+    var suspicion: Suspicion? {
+        guard access(suspicionPath, F_OK) == 0 else { return nil }
+        return text(of: suspicionPath).flatMap(Suspicion.init) ?? .raised
+    }
+
+    /// As durable as can be had: the next start looks closer because of it, no more.
+    func note(_ suspicion: Suspicion) {
+        let descriptor = open(suspicionPath, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        _ = suspicion.rawValue.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+        fsync(descriptor)
+        try? sync()
+    }
+
+    func clearSuspicion() { unlink(suspicionPath) }
+
+    // MARK: Space
+
+    /// Nil where the file system does not say, as one in memory without a limit.
+    var freeSpace: Int64? {
+        var facts = statvfs()
+        guard statvfs(path, &facts) == 0, facts.f_blocks > 0 else { return nil }
+        // For this user: what is reserved for root is not there.
+        return Int64(clamping: UInt64(facts.f_bavail) * UInt64(facts.f_frsize))
+    }
+
+    func size(of file: String) -> Int64 {
+        var facts = stat()
+        return stat(file, &facts) == 0 ? Int64(facts.st_size) : 0
+    }
+
+    var databaseSize: Int64 { size(of: databasePath) }
+    var logSize: Int64 { size(of: databasePath + "-wal") }
 
     // MARK: Helpers
 

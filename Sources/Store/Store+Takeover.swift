@@ -14,8 +14,11 @@ extension Store {
         gaps: [Gap]
     ) throws(StoreError) -> [(ring: RingID, nextSeq: UInt32)] {
         try write("take a band over") { engine, now in
+            // How it was acked here before stays so.
+            let ack = try engine.bands.adopted().first { $0.device == device }?.ack ?? .stored
             try engine.bands.adopt(
-                AdoptedBand(address: address, device: device, mode: .own, name: name, configured: false))
+                AdoptedBand(
+                    address: address, device: device, mode: .own, ack: ack, name: name, configured: false))
             let band = try engine.bands.require(device)
             for known in rings {
                 _ = try engine.applyServerState(

@@ -19,6 +19,22 @@ public actor Store {
     /// The database turned out to be damaged while it was open. From then on every call throws this, so that
     /// nothing is acked; the next `open` checks the file and sets it aside.
     private var damage: StoreError?
+    private let directory: StateDirectory
+    let limits: StoreLimits
+    /// Where letting go of old samples goes on; nil = from the start.
+    var prunePosition: Pruner.Position?
+    private var space: SpaceJudge
+    /// What the file system has, and how large the log is.
+    private let measureSpace: @Sendable () -> SpaceJudge.Reading?
+    /// Of the whole file, while it is in use.
+    private var backgroundCheck: BackgroundCheck?
+    private var checkedOpening: DatabaseOpening?
+    /// It was given up, and begins anew later.
+    private var checkIsPutOff = false
+    /// From a check that was given up to the next one.
+    private static let checkRetry: Duration = .seconds(600)
+    /// What was done about a damaged database when this one was opened.
+    public nonisolated let salvage: SalvageReport?
     private var lastHealthWrite: ContinuousClock.Instant?
     private var isRevising = false
     /// Told when times, offsets or wearers of stored samples changed, which then have to go up.
@@ -26,57 +42,146 @@ public actor Store {
     /// Writes of the health check are this far apart: a write for each watchdog ping would wear an SD card.
     private static let healthWriteInterval: Duration = .seconds(60)
 
-    private init(_ engine: sending Engine, path: String, now: @escaping @Sendable () -> Timestamp) {
+    private init(
+        _ engine: sending Engine, directory: StateDirectory, limits: StoreLimits, salvage: SalvageReport?,
+        measureSpace: @escaping @Sendable () -> SpaceJudge.Reading?,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
         executor = QueueExecutor(label: "org.bandferry.store")
         open = engine
-        self.path = path
+        self.directory = directory
+        path = directory.databasePath
+        self.limits = limits
+        space = SpaceJudge(floor: limits.freeSpaceFloor)
+        self.measureSpace = measureSpace
+        self.salvage = salvage
         self.now = now
     }
 
     /// Opens the database in a state directory whose lock the caller holds, and makes it when there is none.
     ///
-    /// A damaged database is set aside, and from then on this throws `.corrupt` until it was restored or
-    /// `StoreRecovery.startEmpty` was called.
+    /// What can be read of a damaged database goes into a new one: see `salvage`. Where that is nothing it is set aside, and
+    /// from then on this throws `.corrupt` until it was restored or `StoreRecovery.startEmpty` was called.
     /// `zones` looks IANA zones up for samples whose band does not know where it was.
+    /// - Parameter measuresSpace: what stands for the file system in a test
     public static func open(
-        directory: String, zones: @escaping ZoneLookup = { _, _ in nil },
-        now: @escaping @Sendable () -> Timestamp
+        directory: String, limits: StoreLimits = StoreLimits(),
+        zones: @escaping ZoneLookup = { _, _ in nil },
+        measuresSpace: (@Sendable () -> SpaceJudge.Reading?)? = nil, now: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> Store {
-        try open(directory: directory, vfs: nil, zones: zones, now: now)
+        try open(
+            directory: directory, vfs: nil, limits: limits, zones: zones, measuresSpace: measuresSpace,
+            now: now)
     }
 
     static func open(
-        directory: String, vfs: String?, zones: @escaping ZoneLookup = { _, _ in nil },
+        directory: String, vfs: String?, limits: StoreLimits = StoreLimits(),
+        zones: @escaping ZoneLookup = { _, _ in nil },
+        measuresSpace: (@Sendable () -> SpaceJudge.Reading?)? = nil, checksInBackground: Bool = true,
         now: @escaping @Sendable () -> Timestamp
     ) throws(StoreError) -> Store {
-        let opening = DatabaseOpening(directory: StateDirectory(path: directory), vfs: vfs)
-        let engine = try makeEngine(opening, zones, now: now())
-        return Store(engine, path: opening.directory.databasePath, now: now)
-    }
-
-    private static func makeEngine(
-        _ opening: DatabaseOpening, _ zones: @escaping ZoneLookup, now: Timestamp
-    ) throws(StoreError) -> sending Engine {
-        let database = try opening.openStore(now: now)
-        return try storing("open the database", database.path) { try Engine(database, zones: zones) }
+        let directory = StateDirectory(path: directory)
+        let opening = DatabaseOpening(directory: directory, vfs: vfs)
+        let opened = try opening.openStore(now: now())
+        let wantsCheck = opened.wantsCheck
+        let salvage = opened.salvage
+        let engine = try storing("open the database", directory.databasePath) {
+            try Engine(opened.database, zones: zones)
+        }
+        let store = Store(
+            engine, directory: directory, limits: limits, salvage: salvage,
+            measureSpace: measuresSpace ?? {
+                directory.freeSpace.map { SpaceJudge.Reading(free: $0, log: directory.logSize) }
+            }, now: now)
+        if wantsCheck, checksInBackground { Task { await store.checkInBackground(opening) } }
+        return store
     }
 
     /// Ends cleanly: the log is moved into the database file. Every later call throws `.closed`.
     public func close() throws(StoreError) {
         guard let engine = open else { return }
         open = nil
+        backgroundCheck?.cancel()
+        backgroundCheck = nil
         // A damaged one is left as it is: the next open has to see it.
-        if damage == nil { try storing("close the database", path) { try engine.close() } }
+        guard damage == nil else { return }
+        try storing("close the database", path) { try engine.close() }
+        directory.clearSuspicion()
+    }
+
+    // MARK: Damage
+
+    /// Another connection of this program met damage: nothing is committed until all of it was looked at.
+    public func damageWasMet(_ error: StoreError) {
+        // Nothing is wrong with one that was set aside or lost: it is simply not there.
+        guard open != nil, damage == nil, directory.hasDatabase else { return }
+        noteDamage(error)
+    }
+
+    func checkInBackground(_ opening: DatabaseOpening) {
+        guard open != nil, damage == nil, backgroundCheck == nil else { return }
+        checkedOpening = opening
+        backgroundCheck = BackgroundCheck(opening) { [weak self] verdict in
+            guard let self else { return }
+            Task { await self.noteCheck(verdict) }
+        }
+    }
+
+    /// It reads for up to half an hour, and a reader keeps the log from being moved, without which nothing is committed
+    /// after a failed sync: see `Engine.transaction`. Commits go first.
+    private func putCheckOff() {
+        guard let check = backgroundCheck, let opening = checkedOpening else { return }
+        check.cancel()
+        backgroundCheck = nil
+        guard !checkIsPutOff else { return }
+        checkIsPutOff = true
+        Task { [weak self] in
+            try? await Task.sleep(for: Self.checkRetry)
+            await self?.checkAgain(opening)
+        }
+    }
+
+    private func checkAgain(_ opening: DatabaseOpening) {
+        checkIsPutOff = false
+        checkInBackground(opening)
+    }
+
+    private func noteCheck(_ verdict: BackgroundCheck.Verdict) {
+        backgroundCheck = nil
+        guard case .damaged(let finding) = verdict, open != nil, damage == nil else { return }
+        noteDamage(
+            StoreError(kind: .corrupt, operation: Self.checking, path: path, message: finding))
+    }
+
+    private static let checking = "check the database"
+
+    /// From here on nothing is committed. The next `open` looks at all of it, and salvages it if need be.
+    private func noteDamage(_ error: StoreError) {
+        damage = error
+        // A check that found nothing is not believed a second time, and one that found it is enough.
+        let isKnown = error.operation == Self.checking || directory.suspicion != nil
+        directory.note(isKnown ? .proven : .raised)
+        backgroundCheck?.cancel()
+        backgroundCheck = nil
     }
 
     // MARK: Bands
 
     public func adopt(
-        address: BluetoothAddress, device: DeviceID, mode: BandMode, name: String?, configured: Bool
+        address: BluetoothAddress, device: DeviceID, mode: BandMode, ack: AckPolicy = .stored, name: String?,
+        configured: Bool
     ) throws(StoreError) {
         let band = AdoptedBand(
-            address: address, device: device, mode: mode, name: name, configured: configured)
+            address: address, device: device, mode: mode, ack: ack, name: name, configured: configured)
         try write("adopt a band") { engine, _ in try engine.bands.adopt(band) }
+    }
+
+    /// A band that is only observed and that nobody named. One that is adopted or configured stays as it is.
+    public func takeIn(
+        address: BluetoothAddress, device: DeviceID, name: String?
+    ) throws(StoreError) {
+        let band = AdoptedBand(address: address, device: device, mode: .observe, name: name)
+        try write("take a band in") { engine, _ in try engine.bands.takeIn(band) }
     }
 
     /// At start, before the bands of the configuration file are adopted: what it no longer names is no longer
@@ -122,20 +227,37 @@ public actor Store {
 
     // MARK: Syncing
 
-    /// What is known of the ring that Info shows, which is noted by this.
-    public func progress(of device: DeviceID, info: RingInfo) throws(StoreError) -> RingProgress {
+    /// What is known of the ring that Info shows, which is noted by this. `ack`: what its `ackThrough` waits for.
+    public func progress(
+        of device: DeviceID, info: RingInfo, ack: AckPolicy = .stored
+    ) throws(StoreError) -> RingProgress {
         try write("look up a ring") { engine, now in
-            try engine.progress(band: try engine.bands.require(device), info: info, now: now)
+            try engine.progress(band: try engine.bands.require(device), info: info, ack: ack, now: now)
         }
     }
 
     /// Writes a chunk in one transaction. When this returns, the band may be acked up to `ackThrough`.
     public func commit(
-        _ chunk: Chunk, of device: DeviceID, clock: ClockReading?
+        _ chunk: Chunk, of device: DeviceID, clock: ClockReading?, ack: AckPolicy = .stored
     ) throws(StoreError) -> CommitOutcome {
-        try write("commit") { engine, now in
-            try engine.writer.write(
-                chunk, band: try engine.bandID(of: device), clock: clock, now: now)
+        try requireSpace("commit")
+        return try write("commit") { engine, now in
+            let band = try engine.bandID(of: device)
+            var outcome = try engine.writer.write(chunk, band: band, clock: clock, now: now)
+            if ack == .upload, let ring = try engine.rings.find(band: band, chunk.ring) {
+                outcome.ackThrough = min(outcome.ackThrough, try engine.confirmed.raise(ring: ring.id))
+            }
+            return outcome
+        }
+    }
+
+    /// How far a ring of a band may be acked now; 0 = nothing of it.
+    public func ackPoint(of device: DeviceID, ring: RingID, ack: AckPolicy) throws(StoreError) -> UInt32 {
+        try write("look how far a band may be acked") { engine, _ in
+            guard let row = try engine.rings.find(band: try engine.bands.require(device), ring) else {
+                return 0
+            }
+            return try engine.ackThrough(row, ack)
         }
     }
 
@@ -228,7 +350,8 @@ public actor Store {
 
     // MARK: Health
 
-    /// A round trip for the watchdog: takes the write lock and reads; once a minute it writes to the medium too.
+    /// A round trip for the watchdog: takes the write lock and reads; once a minute it writes to the medium too. Throws
+    /// `.lowSpace` while `commit` would, so that no radio time is spent on what could not be taken.
     public func checkHealth() throws(StoreError) {
         let due = lastHealthWrite.map { $0 + Self.healthWriteInterval <= .now } ?? true
         try write("check the database's health") { engine, now in
@@ -237,9 +360,33 @@ public actor Store {
             _ = try meta.read(.health)
         }
         if due { lastHealthWrite = .now }
+        try requireSpace("check the free space")
+    }
+
+    /// Why nothing is committed at the moment; nil when there is room.
+    public func shortage() -> StoreError? { lowSpace("check the free space") }
+
+    private func requireSpace(_ operation: String) throws(StoreError) {
+        if let error = lowSpace(operation) { throw error }
+    }
+
+    private func lowSpace(_ operation: String) -> StoreError? {
+        let reading = limits.freeSpaceFloor > 0 ? measureSpace() : nil
+        guard space.judge(reading), let reading else { return nil }
+        return StoreError(
+            kind: .lowSpace, operation: operation, path: path,
+            message: "\(Self.megabytes(reading.free)) are free on this file system; syncing goes on when "
+                + "\(Self.megabytes(space.recovery - reading.room + reading.free)) are")
+    }
+
+    private static func megabytes(_ bytes: Int64) -> String {
+        let tenths = max(0, bytes) / 100_000
+        return "\(tenths / 10).\(tenths % 10) MB"
     }
 
     // MARK: Helpers
+
+    var wallTime: Timestamp { now() }
 
     func read<Value>(_ operation: String, _ body: (Engine) throws -> Value) throws(StoreError)
         -> Value
@@ -269,7 +416,11 @@ public actor Store {
             return try body()
         } catch {
             let error = StoreError(error, doing: operation, path: path)
-            if error.kind == .corrupt { damage = error }
+            switch error.kind {
+            case .corrupt where damage == nil: noteDamage(error)
+            case .io, .busy: putCheckOff()
+            default: break
+            }
             throw error
         }
     }

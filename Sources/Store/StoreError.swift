@@ -1,3 +1,5 @@
+import Conditions
+import GatewayModel
 import SQLite
 
 /// Why the store could not do something, where, and what a person can do about it.
@@ -5,6 +7,8 @@ public struct StoreError: Error, Equatable, Sendable {
     public enum Kind: String, Sendable {
         /// No space left for the database.
         case full
+        /// Less space is free than is to stay free: nothing is committed before there is more.
+        case lowSpace = "low_space"
         /// The database or its directory can't be written.
         case readOnly = "read_only"
         /// The database is damaged or is no database; it was set aside and waits to be restored.
@@ -42,15 +46,24 @@ public struct StoreError: Error, Equatable, Sendable {
         self.operation = operation
         self.path = path
         self.message = message
-        self.remedy = remedy ?? kind.remedy
+        self.remedy = remedy ?? kind.condition.fix([:])
     }
 
     /// True when the same call may work later without anybody doing anything here.
     public var mayHealByItself: Bool {
         switch kind {
-        case .full, .readOnly, .io, .busy, .missing, .other: true
+        case .full, .lowSpace, .readOnly, .io, .busy, .missing, .other: true
         case .corrupt, .newerSchema, .locked, .directory, .refused, .closed: false
         }
+    }
+}
+
+extension StoreError {
+    /// The remedy may be closer to the case than the condition's.
+    public var problem: Problem {
+        var problem = Problem(kind.condition, ["operation": operation, "message": message])
+        problem.remedy = remedy
+        return problem
     }
 }
 
@@ -59,21 +72,21 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError.Kind {
-    var remedy: String {
+    public var condition: Condition {
         switch self {
-        case .full: "Free space on this file system; syncing goes on by itself."
-        case .readOnly: "Make the file system and the file writable for the daemon's user."
-        case .corrupt:
-            "Restore gateway.db from a backup, or run `bandferry recover --start-empty` to start without it."
-        case .newerSchema: "Run the version of Bandferry that wrote it, or a newer one."
-        case .io: "Check the medium and the kernel's log; syncing goes on when writes work again."
-        case .busy: "Try again; close other programs that have the database open."
-        case .locked: "Stop the other daemon, or give this one a state directory of its own."
-        case .missing: "Start the daemon once, or check state_directory in the configuration."
-        case .directory: "Make it a directory that belongs to the daemon's user, with mode 0700."
-        case .refused: "Report this as a defect."
-        case .closed: "Start the daemon again."
-        case .other: "See the message; report it if it stays."
+        case .full: .storeFull
+        case .lowSpace: .storeLowSpace
+        case .readOnly: .storeReadOnly
+        case .corrupt: .storeCorrupt
+        case .newerSchema: .storeNewerSchema
+        case .io: .storeIO
+        case .busy: .storeBusy
+        case .locked: .storeLocked
+        case .missing: .storeMissing
+        case .directory: .storeDirectory
+        case .refused: .storeRefused
+        case .closed: .storeClosed
+        case .other: .storeOther
         }
     }
 }

@@ -24,6 +24,13 @@ public final class StoreReader {
         try storing("read the problem", path) { try BandTable(database: database).problem(band: 0) }
     }
 
+    /// Looks at the whole database, however long that takes.
+    public func isSound() throws(StoreError) -> Bool {
+        try storing("check the database", path) {
+            try database.check(full: true, within: .seconds(86_400)) == .sound
+        }
+    }
+
     public func adoptedBands() throws(StoreError) -> [AdoptedBand] {
         try storing("list the bands", path) { try BandTable(database: database).adopted() }
     }

@@ -19,4 +19,27 @@ public enum StoreRecovery {
             try database.checkpoint(.truncate)
         }
     }
+
+    /// Brings what can be read of a damaged database over into a new one: of the one in place, else of the one that was
+    /// set aside last. Nil when nothing can be read of it. What the medium does not give counts as damaged.
+    /// The caller holds the `StateDirectoryLock`.
+    public static func salvage(directory: String, now: Timestamp) throws(StoreError) -> SalvageReport? {
+        let directory = StateDirectory(path: directory)
+        try directory.prepare()
+        try directory.swapIn(at: now)
+        let isAside = !directory.hasDatabase
+        if isAside {
+            guard let aside = try directory.setAside().last else {
+                throw StoreError(
+                    kind: .missing, operation: "salvage the database", path: directory.databasePath,
+                    message: "there is neither a database nor one that was set aside")
+            }
+            try directory.putBack(aside)
+        }
+        guard let report = try Salvage(directory: directory, skipsReadErrors: true).run(now: now) else {
+            if isAside { _ = try directory.setDatabaseAside(at: now) }
+            return nil
+        }
+        return report
+    }
 }

@@ -14,6 +14,8 @@ protocol CommandOutbox: AnyObject {
 
     /// For a comparison with the server: see `Outbox`'s functions of the same names.
     func days(of device: DeviceID) throws -> [Int64]
+    /// The first UTC day of which all samples that were stored still are; nil = all days.
+    func keptFrom() throws -> Int64?
     func storedDay(_ day: Int64, of device: DeviceID) throws -> [StoredPart]
     func stored(_ seqs: [UInt32], _ type: SampleType, in ring: RingID, of device: DeviceID) throws
         -> Set<UInt32>
@@ -53,6 +55,8 @@ extension StoreOutbox {
     }
 
     func days(of device: DeviceID) throws -> [Int64] { try outbox.days(of: device) }
+
+    func keptFrom() throws -> Int64? { try outbox.keptFrom() }
 
     func storedDay(_ day: Int64, of device: DeviceID) throws -> [StoredPart] {
         try outbox.storedDay(day, of: device)

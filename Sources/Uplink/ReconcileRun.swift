@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import IngestAPI
+import Locking
 import Store
 import UploadDecisions
 
@@ -84,13 +85,15 @@ struct ReconcileRun {
         return seqs.filter { seq in gaps.contains { $0.contains(seq) } }
     }
 
-    /// The ranges are there: which days there are here and there.
-    mutating func begin(daysHere: [Int64]) {
+    /// The ranges are there: which days there are here and there. Days before `keptFrom` were let go here after the
+    /// server had them: there is nothing to compare.
+    mutating func begin(daysHere: [Int64], keptFrom: Int64? = nil) {
         let there = ranges.compactMap(\.dayNumber)
-        days = Set(daysHere).union(there).filter { day in firstDay.map { day >= $0 } ?? true }.sorted()
+        let first = max(firstDay ?? .min, keptFrom ?? .min)
+        days = Set(daysHere).union(there).filter { $0 >= first }.sorted()
         report.days = days.count
         expiry = ExpiryJudge(counts: counts, ranges: ranges)
-        let older = daysHere.filter { expiry.mayBeOlder(day: $0) }
+        let older = daysHere.filter { $0 >= first && expiry.mayBeOlder(day: $0) }
         let isAsked = days.first.map { expiry.mayBeOlder(day: $0) } ?? false
         guard !expiry.isNothingExpired, isAsked else { return phase = .compare }
         phase = expiry.firstDay.map { .readFirst(day: $0, older: older) } ?? .countOlder(days: older)

@@ -90,6 +90,6 @@ final class UploadBoard: Sendable {
 
 extension Problem {
     init(_ problem: UploadProblem, since: Timestamp?) {
-        self.init(code: problem.code, text: problem.text, remedy: problem.remedy, since: since)
+        self.init(problem.condition, problem.parameters, since: since)
     }
 }

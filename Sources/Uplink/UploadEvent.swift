@@ -49,6 +49,20 @@ public enum UploadEvent: Equatable, Sendable {
         case stopped
     }
 
+    /// The band of which more may be acked now, where it waits for the server.
+    public var mayChangeAcks: DeviceID? {
+        switch self {
+        case .batchSettled(let device, _, _, _, _, _, _, _, _), .quarantined(let device, _, _, _),
+            .gapsSent(let device, _):
+            device
+        case .lease, .leaseForbidden, .runStarted, .runFinished, .runFailed, .meteredWaitBegan,
+            .meteredWaitEnded, .problemBegan,
+            .problemEnded, .versionsRaised, .adopted, .personSent, .personRefused, .readingForbidden,
+            .compressionOff, .notEncrypted:
+            nil
+        }
+    }
+
     public var level: Level {
         switch self {
         // A week without network is one line, not a thousand.

@@ -1,4 +1,5 @@
 import GatewayModel
+import Store
 import UploadDecisions
 
 /// What the upload tells the gateway, on the upload thread; none of it may block.
@@ -13,6 +14,8 @@ struct UploadHooks: Sendable {
     var serverDate: ServerDate.Hook = { _, _, _ in }
     /// Samples were marked to be derived again, or a person was somewhere else than was known: the store has to look.
     var storeMarked: @Sendable () -> Void = {}
+    /// The upload's connection met damage in the database.
+    var storeDamaged: @Sendable (StoreError) -> Void = { _ in }
     /// What this host's wall clock is worth now.
     var hostTrust: @Sendable () -> HostTrust = { .plausible }
     /// Minutes that this host's local time is ahead of UTC.

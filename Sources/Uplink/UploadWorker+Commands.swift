@@ -1,5 +1,6 @@
 import GatewayModel
 import IngestAPI
+import Locking
 import Store
 import UploadDecisions
 

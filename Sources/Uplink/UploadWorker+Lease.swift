@@ -68,6 +68,8 @@ extension UploadWorker {
     /// not be asked.
     func askLease(of device: DeviceID, until: Duration) -> BandLease? {
         let now = clock.monotonic
+        // Where it gets none, the first answer that there is ends its waiting.
+        commands.leases.lookAt = .zero
         guard until > now, commands.leases.silentUntil.map({ $0 <= now }) ?? true,
             !commands.leases.schedule.isForbidden, let token = currentToken(), schedule.mayAsk(now: now),
             let outbox = try? openedOutbox(),

@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import IngestAPI
+import Locking
 import Store
 import UploadDecisions
 
@@ -111,7 +112,8 @@ extension UploadWorker {
         guard isAnswered(decision, of: run) else { return }
         commands.reconciliation?.ranges = list ?? []
         commands.reconciliation?.gaps = try outbox.openGaps(of: run.device)
-        commands.reconciliation?.begin(daysHere: try outbox.days(of: run.device))
+        commands.reconciliation?.begin(
+            daysHere: try outbox.days(of: run.device), keptFrom: try outbox.keptFrom())
     }
 
     private func readFirst(

@@ -1,5 +1,6 @@
 import GatewayModel
 import IngestAPI
+import Store
 import UploadDecisions
 
 /// The upload thread's own state: reads the outbox, makes one request at a time, records what came of it.
@@ -143,6 +144,7 @@ final class UploadWorker {
             comparison = nil
             personNotes.toPut = nil
             isNewLook = true
+            if let error = error as? StoreError, error.kind == .corrupt { hooks.storeDamaged(error) }
             schedule.couldNotSend(.outbox("\(error)"), now: now, using: &random)
         }
         return max(.milliseconds(1), min(nextLook, schedule.wait(now: now) ?? nextLook) - now)

@@ -1,5 +1,6 @@
 import GatewayModel
 import IngestAPI
+import Locking
 import UploadDecisions
 
 /// What people ask of the upload while it runs. All of it is done by the upload thread, between two requests.

@@ -1,6 +1,7 @@
 import BandProfile
 import GatewayModel
 import IngestAPI
+import Locking
 import UploadDecisions
 
 /// Single requests that a person's command needs, made by the upload thread between two of its own.

@@ -32,6 +32,7 @@ public final class Uploader: Sendable {
     ///     the upload thread.
     ///   - ownerChanged: the server said that this gateway owns a band, or does no more: the next session goes by it.
     ///     Called on the upload thread.
+    ///   - storeDamaged: the upload's connection met damage in the database. Called on the upload thread.
     ///   - hostTrust: what this host's wall clock is worth: whose fault a certificate is that is not valid now.
     ///   - hostOffset: minutes that this host's local time is ahead of UTC, for `SendLimits.meteredHours`.
     public convenience init(
@@ -44,6 +45,7 @@ public final class Uploader: Sendable {
         },
         storeMarked: @escaping @Sendable () -> Void = {},
         ownerChanged: @escaping @Sendable (DeviceID) -> Void = { _ in },
+        storeDamaged: @escaping @Sendable (StoreError) -> Void = { _ in },
         hostTrust: @escaping @Sendable () -> HostTrust = { .plausible },
         hostOffset: @escaping @Sendable (Timestamp) -> Int = { _ in 0 }
     ) {
@@ -52,8 +54,8 @@ public final class Uploader: Sendable {
             settings: settings, clock: clock, random: InjectedRandom(bits: random), log: log,
             hooks: UploadHooks(
                 ownerChanged: ownerChanged, serverState: serverState, serverDate: serverDate,
-                storeMarked: storeMarked,
-                hostTrust: hostTrust, hostOffset: hostOffset),
+                storeMarked: storeMarked, storeDamaged: storeDamaged, hostTrust: hostTrust,
+                hostOffset: hostOffset),
             openOutbox: { try StoreOutbox(directory: stateDirectory, now: { clock.wall }) },
             openTransport: { ConfiguredTransport(transport, abortFlag: $0) })
     }

@@ -1,3 +1,4 @@
+import Conditions
 import GatewayModel
 import IngestAPI
 
@@ -66,30 +67,23 @@ public struct CertificateTimeProblem: Equatable, Sendable {
         }
     }
 
-    var text: String {
-        let shown = "this machine's clock says \(wall.day)"
-        let relation =
-            if let certificate, wall < certificate.from {
-                "The server's certificate begins on \(certificate.from.day), and \(shown)"
-            } else if let certificate, wall > certificate.to {
-                "The server's certificate ended on \(certificate.to.day), and \(shown)"
-            } else {
-                "The server's certificate is not valid at this machine's time, and \(shown)"
-            }
-        return switch cause {
-        case .hostClock: "\(relation): the clock is wrong."
-        case .server: "\(relation), which is synchronised: the certificate is at fault."
-        case .unknown: "\(relation), for which nobody vouches: one of the two is wrong."
+    var condition: Condition {
+        switch cause {
+        case .hostClock: .hostClockWrong
+        case .server: .certificateTimeServer
+        case .unknown: .certificateTimeUnknown
         }
     }
 
-    var remedy: String {
-        switch cause {
-        case .hostClock:
-            "Set this machine's clock (timedatectl); the upload goes on by itself. Samples are kept."
-        case .server: "Tell who runs the server to renew the certificate. Samples are kept."
-        case .unknown:
-            "Check this machine's clock first (timedatectl); then the server's certificate. Samples are kept."
+    /// How the certificate's dates stand to the clock.
+    var relation: String {
+        let shown = "this machine's clock says \(wall.day)"
+        return if let certificate, wall < certificate.from {
+            "The server's certificate begins on \(certificate.from.day), and \(shown)"
+        } else if let certificate, wall > certificate.to {
+            "The server's certificate ended on \(certificate.to.day), and \(shown)"
+        } else {
+            "The server's certificate is not valid at this machine's time, and \(shown)"
         }
     }
 }

@@ -1,6 +1,6 @@
-/// Everything about the upload that a person should know, declared once: code, what happened, what to do.
-///
-/// Status, log and command line all read it from here.
+import Conditions
+
+/// What keeps the upload from going on, as far as it is known. Each is one of the declared conditions.
 public enum UploadProblem: Equatable, Sendable {
     case noAnswer(NoAnswer)
     case serverError(status: Int)
@@ -50,40 +50,52 @@ public enum UploadProblem: Equatable, Sendable {
         }
     }
 
-    /// Stable, for programs.
-    public var code: String {
+    public var condition: Condition {
         switch self {
-        case .noAnswer(.certificateTime): "certificate_time"
-        case .certificateTime(let problem):
-            problem.cause == .hostClock ? "host_clock_wrong" : "certificate_time"
-        case .noAnswer(.tls): "tls_failed"
-        case .noAnswer(.clientCertificate): "client_certificate_failed"
-        case .noAnswer(.clientKeyUnusable): "client_key_unusable"
-        case .noAnswer(.proxyCredentialsUnusable): "proxy_credentials_unusable"
-        case .noAnswer(.proxyUnreachable): "proxy_unreachable"
-        case .noAnswer(.proxyAuthentication): "proxy_authentication_failed"
-        case .noAnswer(.proxyRefused): "proxy_refused"
-        case .noAnswer(.notHTTP): "not_this_api"
-        case .noAnswer(.unsendable): "request_failed"
-        case .noAnswer: "network_timeout"
-        case .serverError: "server_error"
-        case .rateLimited: "rate_limited"
-        case .notThisAPI: "not_this_api"
-        case .captivePortal: "captive_portal"
-        case .inconsistentAnswer: "answer_inconsistent"
-        case .nothingConfirmed: "nothing_confirmed"
-        case .encodingRefused: "unsupported_encoding"
-        case .authenticationFailed: "authentication_failed"
-        case .forbidden: "forbidden"
-        case .leaseForbidden: "lease_forbidden"
-        case .serverRefuses: "server_refuses"
-        case .reportRefused: "report_refused"
-        case .tokenFile(.unreadable): "token_unreadable"
-        case .tokenFile(.readableByOthers): "token_readable_by_others"
-        case .tokenFile(.malformed): "token_malformed"
-        case .outbox: "outbox_failed"
+        case .noAnswer(let cause): cause.condition
+        case .certificateTime(let problem): problem.condition
+        case .serverError: .serverError
+        case .rateLimited: .rateLimited
+        case .notThisAPI: .notThisAPI
+        case .captivePortal: .captivePortal
+        case .inconsistentAnswer: .answerInconsistent
+        case .nothingConfirmed: .nothingConfirmed
+        case .encodingRefused: .unsupportedEncoding
+        case .authenticationFailed: .authenticationFailed
+        case .forbidden: .forbidden
+        case .leaseForbidden: .leaseForbidden
+        case .serverRefuses: .serverRefuses
+        case .reportRefused: .reportRefused
+        case .tokenFile(.unreadable): .tokenUnreadable
+        case .tokenFile(.readableByOthers): .tokenReadableByOthers
+        case .tokenFile(.malformed): .tokenMalformed
+        case .outbox: .outboxFailed
         }
     }
+
+    /// What varies in the condition's text.
+    public var parameters: Condition.Parameters {
+        switch self {
+        case .serverError(let status), .notThisAPI(let status): ["status": String(status)]
+        case .certificateTime(let problem): ["relation": problem.relation]
+        case .serverRefuses(let code), .reportRefused(let code): ["code": code]
+        case .tokenFile(.unreadable(let why)), .outbox(let why): ["why": why]
+        case .noAnswer, .rateLimited, .captivePortal, .inconsistentAnswer, .nothingConfirmed,
+            .encodingRefused,
+            .authenticationFailed, .forbidden, .leaseForbidden, .tokenFile(.readableByOthers),
+            .tokenFile(.malformed):
+            [:]
+        }
+    }
+
+    /// Stable, for programs.
+    public var code: String { condition.code }
+
+    /// What happened, in one sentence.
+    public var text: String { condition.text(parameters) }
+
+    /// What to do about it.
+    public var remedy: String { condition.fix(parameters) }
 
     /// Ingest API 1's word for it, coarser than `code`. Four faults of the gateway itself, which no server has a word for,
     /// stand for themselves: `outbox_failed`, `token_unusable`, `client_key_unusable`, `proxy_credentials_unusable`.
@@ -102,58 +114,6 @@ public enum UploadProblem: Equatable, Sendable {
         case .serverRefuses(let code), .reportRefused(let code): code
         case .tokenFile: "token_unusable"
         case .outbox: "outbox_failed"
-        }
-    }
-
-    /// What happened, in one sentence.
-    public var text: String {
-        switch self {
-        case .noAnswer(let cause): cause.text
-        case .certificateTime(let problem): problem.text
-        case .serverError(let status): "The server failed to answer the upload (status \(status))."
-        case .rateLimited: "The server asked to send less often."
-        case .notThisAPI(let status):
-            "What answers at the server's address is not the ingest API (status \(status))."
-        case .captivePortal: "The network wants a log-in page to be passed before it lets the upload through."
-        case .inconsistentAnswer: "The server's answer does not fit the batch that it was sent."
-        case .nothingConfirmed: "The server answers with success but confirms no sample."
-        case .encodingRefused: "The server refuses the batch in every encoding."
-        case .authenticationFailed: "The server does not accept the token."
-        case .forbidden: "The server does not let this token upload."
-        case .leaseForbidden:
-            "The server does not let this token own bands: those that it was never said to own are only observed."
-        case .serverRefuses(let code): "The server refuses single samples one after the other (\(code))."
-        case .reportRefused(let code): "The server refuses a band's gaps or status (\(code))."
-        case .tokenFile(.unreadable(let why)): "The token file could not be read: \(why)."
-        case .tokenFile(.readableByOthers): "The token file can be read by others, so it is not used."
-        case .tokenFile(.malformed): "The token file does not hold one line of printable characters."
-        case .outbox(let why): "The upload could not use the database: \(why)"
-        }
-    }
-
-    /// What to do about it.
-    public var remedy: String {
-        switch self {
-        case .noAnswer(let cause): cause.remedy
-        case .certificateTime(let problem): problem.remedy
-        case .serverError, .rateLimited:
-            "Nothing to do here: samples are kept and sent later. If it lasts, tell who runs the server."
-        case .notThisAPI:
-            "Check the url of [upload], and whether the network wants a log-in page to be passed first."
-        case .captivePortal:
-            "Pass the log-in page from a device on this network, or use another one. Samples are kept and sent later."
-        case .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .serverRefuses, .reportRefused:
-            "Samples are kept. Report it to who runs the server."
-        case .authenticationFailed, .forbidden:
-            "Put a valid gateway token into the token_file of [upload]; it is read again when it changes."
-        case .leaseForbidden:
-            "Put a gateway token that may own bands into the token_file of [upload]; it is read again when it changes. Where "
-                + "this one may by now, restart bandferryd. If another gateway is meant to own them, write mode = observe here."
-        case .tokenFile(.unreadable): "Check token_file of [upload] and that the service may read it."
-        case .tokenFile(.readableByOthers):
-            "Run chmod 600 on the token file; it is read again when it changes."
-        case .tokenFile(.malformed): "Write the token as one line into the token file."
-        case .outbox: "See the store's own state; the upload goes on when the database can be used again."
         }
     }
 }

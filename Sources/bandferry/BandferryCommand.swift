@@ -23,7 +23,7 @@ struct BandferryCommand {
         }
     }
 
-    private let invocation: Invocation
+    let invocation: Invocation
     private var output = Output()
     var terminal: Terminal { output.terminal }
 
@@ -40,10 +40,27 @@ struct BandferryCommand {
         case .scan(let seconds):
             let bands = try await daemon().scan(seconds: seconds)
             try show(ScanText.json(bands)) { ScanText.rendered(bands, terminal: $0) }
-        case .adopt(let address, let mode, let device, let name):
-            let request = AdoptRequest(address: address, mode: mode, device: device, name: name)
-            try await daemon().adopt(request)
+        case .adopt(let address, let mode, let ack, let device, let name, let pairs):
+            let request = AdoptRequest(address: address, mode: mode, ack: ack, device: device, name: name)
+            let client = try await daemon()
+            if pairs, !invocation.json, Self.hasPerson {
+                try await askingPerson(about: address, client) { (client) throws(GatewayBusFailure) in
+                    try await client.adoptAsking(request)
+                }
+            } else {
+                try await client.adopt(request)
+            }
             try say("\(address) is adopted (\(mode.rawValue)). 'bandferry sync \(address)' syncs it now.")
+        case .pair(let name):
+            let client = try await daemon()
+            let address = try await client.address(of: name)
+            guard Self.hasPerson else {
+                throw Failure(.usage, "'pair' asks questions: run it at a terminal.")
+            }
+            try await askingPerson(about: address, client) { (client) throws(GatewayBusFailure) in
+                try await client.pair(address)
+            }
+            try say("\(address) is paired.")
         case .forget(let name):
             let client = try await daemon()
             let address = try await client.address(of: name)
@@ -63,7 +80,9 @@ struct BandferryCommand {
         case .trends(let request): try trends(request)
         case .export(let format, let device):
             try LocalState(settings()).export(format, of: device, to: &output)
-        case .recover: try say(Recovery.startEmpty(settings()))
+        case .doctor: return try await doctor()
+        case .recover(let startsEmpty):
+            try say(startsEmpty ? Recovery.startEmpty(settings()) : Recovery.salvage(settings()))
         }
         return .success
     }

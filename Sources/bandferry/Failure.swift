@@ -48,7 +48,7 @@ struct Failure: Error {
             case .inConfiguration: .inConfiguration
             case .outOfRange: .outOfRange
             case .taken: .taken
-            case .notReady, .inProgress, .failed: .failed
+            case .notReady, .inProgress, .notPaired, .failed: .failed
             }
         self.init(code, failure.message)
     }

@@ -54,10 +54,7 @@ struct LocalState {
         status.problems = [try reader.gatewayProblem(), pause].compactMap { $0 }
         if isRunning {
             status.problems.append(
-                Problem(
-                    code: "not_on_bus", text: "bandferryd runs, but can't be reached over the bus from here.",
-                    remedy: "Install its policy as \(GatewayBusNames.policyFile) and reload dbus; "
-                        + "it syncs all the same."))
+                Problem(.notOnBus, ["file": GatewayBusNames.policyFile]))
         }
         return status
     }

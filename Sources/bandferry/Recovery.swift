@@ -3,7 +3,7 @@ import GatewayConfiguration
 import GatewayModel
 import Store
 
-/// `bandferry recover --start-empty`: only where there is something to recover from.
+/// `bandferry recover`: only where there is something to recover from.
 enum Recovery {
     static func startEmpty(_ configuration: Configuration) throws -> String {
         let directory = configuration.stateDirectory
@@ -20,9 +20,33 @@ enum Recovery {
             """
     }
 
+    static func salvage(_ configuration: Configuration) throws -> String {
+        let directory = configuration.stateDirectory
+        try LocalState.enter(directory)
+        let lock = try StateDirectoryLock.acquire(directory: directory)
+        defer { withExtendedLifetime(lock) {} }
+        try refuseIfSound(directory)
+        guard let report = try StoreRecovery.salvage(directory: directory, now: .now) else {
+            throw Failure(
+                .failed,
+                "Nothing can be read of the damaged database in \(directory).\n"
+                    + "What to do: restore gateway.db from a backup, or run `bandferry recover --start-empty`."
+            )
+        }
+        return """
+            \(report.problem.text)
+            \(report.damagedTables.isEmpty ? "No table was damaged." : "Damaged: \(report.damagedTables.joined(separator: ", ")).")
+            The damaged database stays beside it as \(report.keptAs).
+            Next: systemctl start bandferryd
+
+            """
+    }
+
     private static func refuseIfSound(_ directory: String) throws {
         do throws(StoreError) {
-            _ = try StoreReader(directory: directory).status()
+            let reader = try StoreReader(directory: directory)
+            _ = try reader.status()
+            guard try reader.isSound() else { return }
         } catch {
             switch error.kind {
             case .corrupt: return

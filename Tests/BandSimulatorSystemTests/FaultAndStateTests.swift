@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func aReadThatNeedsABondAsksTheDefaultAgent() async throws {
-        let bed = try await SimulatorBed.start { $0.requirePairing = true }
+        let bed = try await SimulatorBed.start { $0.pairing = .justWorks }
         try await bed.connect()
         let agent = try await BusConnection.open(.address(bed.bus.address))
         await agent.setCallHandler { $0.member == "RequestAuthorization" ? .reply([]) : .never }
@@ -171,7 +171,7 @@ import Testing
 
     @Test func aReadThatNeedsABondIsNeverAnsweredWithoutAnAgentAndTheDeviceIsRemoved() async throws {
         let bed = try await SimulatorBed.start {
-            $0.requirePairing = true
+            $0.pairing = .justWorks
             $0.timeScale = 20
         }
         try await bed.connect()

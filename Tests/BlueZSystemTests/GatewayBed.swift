@@ -10,6 +10,7 @@ import Testing
 @testable import BlueZModel
 
 let band = BluetoothAddress(bits: 0xF0F1_F2F3_F4F0)
+let simulatedAdapter = BluetoothAddress(bits: 0x00AA_0100_0023)
 
 /// A private bus with a simulated BlueZ and one band, and a client on it.
 final class GatewayBed: Sendable {
@@ -29,7 +30,6 @@ final class GatewayBed: Sendable {
         var timings = BlueZTimings()
         timings.lateObjects = .seconds(2)
         timings.lateObjectsPoll = .milliseconds(100)
-        timings.discoveryRetry = .milliseconds(50)
         timings.seenInterval = .zero
         return timings
     }()
@@ -49,7 +49,8 @@ final class GatewayBed: Sendable {
         // On a busy machine the next call may come after BlueZ's 30 s, which are 1.5 s here.
         options.temporaryTimeout = .seconds(36_000)
         change(&options)
-        let client = BlueZClient(bus: .address(bus.address), adapter: adapter, timings: timings)
+        let client = BlueZClient(
+            bus: .address(bus.address), adapters: adapter.map { [$0] } ?? [], timings: timings)
         let bed = GatewayBed(bus: bus, options: options, client: client)
         if simulated { try await bed.startSimulator() }
         bed.readEvents()
@@ -104,7 +105,7 @@ final class GatewayBed: Sendable {
 
     /// Discovers the band, as a gateway does at first.
     func discover() async throws {
-        try await client.startDiscovery()
+        try await client.startDiscovery(on: simulatedAdapter)
         try await wait {
             $0.contains { if case .deviceSeen(let device) = $0 { device.address == band } else { false } }
         }
@@ -116,6 +117,8 @@ final class GatewayBed: Sendable {
         if await client.device(band) == nil { try await discover() }
         return try await client.connect(band, deadline: deadline, onLost: onLost)
     }
+
+    func loseBond() async throws { await (try simulator).loseBond(band) }
 
     /// Everything that a stream brings, until its END.
     func stream(from seq: UInt32, _ link: BandLink, _ mailbox: NotificationMailbox) async throws -> [UInt32] {

@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func aBandThatAsksForABondIsPaired() async throws {
-        let bed = try await GatewayBed.start { $0.requirePairing = true }
+        let bed = try await GatewayBed.start { $0.pairing = .justWorks }
         try await bed.client.registerAgent { $0 == band }
         let link = try await bed.connect()
         try await link.pairIfNeeded()
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func pairingThatFailsSaysSo() async throws {
-        let bed = try await GatewayBed.start(faults: "pairfails") { $0.requirePairing = true }
+        let bed = try await GatewayBed.start(faults: "pairfails") { $0.pairing = .justWorks }
         try await bed.client.registerAgent { _ in true }
         let link = try await bed.connect()
         #expect(await failure { try await link.pairIfNeeded() }?.kind == .authentication)

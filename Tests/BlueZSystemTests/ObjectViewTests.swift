@@ -46,11 +46,26 @@ private func adapter(_ address: String, _ powered: Bool) -> BusValue {
                 path(adapter),
                 interfaces(BlueZName.device, ["RSSI": .int16(Int16(rssi)), "Connected": .bool(false)]))
         }
-        #expect(view.device(band, on: nil)?.path == path(hci1))
-        #expect(view.device(band, on: 0)?.path == path(hci0))
+        #expect(view.device(band, on: [0, 1, 2])?.path == path(hci1))
+        #expect(view.device(band, on: [0])?.path == path(hci0))
         _ = view.changed(path(hci0), BlueZName.device, ["Connected": .bool(true)], invalidated: [])
-        #expect(view.device(band, on: nil)?.path == path(hci0))
-        #expect(view.device(band, on: 2) == nil)
+        #expect(view.device(band, on: [0, 1, 2])?.path == path(hci0))
+        #expect(view.device(band, on: [2]) == nil)
+    }
+
+    @Test func anAdapterThatIsOffAndHasTheOnlyKeysIsNamed() {
+        var view = view
+        let first = BluetoothAddress(bits: 0x00AA_0100_0000)
+        _ = view.added(path(hci0), interfaces(BlueZName.device, ["Paired": .bool(true)]))
+        _ = view.added(path(hci1), interfaces(BlueZName.device, ["Paired": .bool(false)]))
+        #expect(view.switchedOffAdapter(withKeysOf: band, among: [0, 1]) == nil)
+        _ = view.changed(hci0, BlueZName.adapter, ["Powered": .bool(false)], invalidated: [])
+        #expect(view.switchedOffAdapter(withKeysOf: band, among: [0, 1]) == first)
+        // One that this gateway may not use is no matter.
+        #expect(view.switchedOffAdapter(withKeysOf: band, among: [1]) == nil)
+        _ = view.changed(path(hci1), BlueZName.device, ["Paired": .bool(true)], invalidated: [])
+        #expect(view.switchedOffAdapter(withKeysOf: band, among: [0, 1]) == nil)
+        #expect(view.switchedOffAdapter(withKeysOf: first, among: [0, 1]) == nil)
     }
 
     @Test func anInvalidatedRSSIIsGone() {

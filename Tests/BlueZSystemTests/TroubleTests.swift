@@ -80,7 +80,7 @@ import Testing
         let box = LostBox()
         let link = try await bed.connect { box.add($0) }
         // Or it would be found again.
-        await bed.client.stopDiscovery()
+        await bed.client.stopDiscovery(on: simulatedAdapter)
         #expect(await failure { try await link.readInfo() }?.kind == .gone)
         #expect(!link.isAlive)
         #expect(box.all.map(\.kind) == [.gone])
@@ -102,7 +102,7 @@ import Testing
         #expect(await failure { try await bed.client.connect(band) }?.kind == .serviceGone)
         try await bed.startSimulator()
         try await bed.wait { $0.contains(.bluetoothdBack) }
-        // Discovery runs again without being asked for.
+        try await bed.discover()
         try await bed.wait { _ in await bed.client.device(band) != nil }
         let next = try await bed.client.connect(band)
         let nextMailbox = NotificationMailbox()
@@ -113,10 +113,11 @@ import Testing
     @Test func bluetoothdMayComeLater() async throws {
         let bed = try await GatewayBed.start(simulated: false)
         #expect(await !bed.client.isServiceRunning)
-        #expect(await failure { try await bed.client.startDiscovery() }?.kind == .serviceGone)
+        #expect(
+            await failure { try await bed.client.startDiscovery(on: simulatedAdapter) }?.kind == .serviceGone)
         try await bed.startSimulator()
         try await bed.wait { $0.contains(.bluetoothdBack) }
-        try await bed.wait { $0.contains { if case .deviceSeen = $0 { true } else { false } } }
+        try await bed.discover()
     }
 
     @Test func aLostBusIsTold() async throws {
@@ -126,12 +127,12 @@ import Testing
         try await bed.wait { $0.contains(.busLost) }
         #expect(!link.isAlive)
         #expect(await failure { try await link.readInfo() }?.kind == .notConnected)
-        #expect(await failure { try await bed.client.startDiscovery() }?.kind == .busGone)
+        #expect(await failure { try await bed.client.startDiscovery(on: simulatedAdapter) }?.kind == .busGone)
     }
 
     @Test func anAdapterThatIsOffOrMissingIsAState() async throws {
         let bed = try await GatewayBed.start(adapter: BluetoothAddress(bits: 7))
-        let got = await failure { try await bed.client.startDiscovery() }
+        let got = await failure { try await bed.client.startDiscovery(on: simulatedAdapter) }
         #expect(got?.kind == .notReady && got?.retry == .whenAdapterIsReady)
         #expect(await bed.client.adapters().map(\.powered) == [true])
     }
@@ -141,7 +142,7 @@ import Testing
         _ = try await bed.connect()
     }
 
-    @Test func switchingTheAdapterOffEndsDiscoveryUntilItIsOn() async throws {
+    @Test func switchingTheAdapterOffEndsDiscovery() async throws {
         let bed = try await GatewayBed.start()
         try await bed.discover()
         let other = try await BusConnection.open(.address(bed.bus.address))
@@ -155,6 +156,8 @@ import Testing
         try await bed.wait { _ in await bed.client.adapters().first?.powered == false }
         #expect(await failure { try await bed.client.connect(band) }?.kind == .notReady)
         try await power(true)
+        try await bed.wait { _ in await bed.client.adapters().first?.powered == true }
+        try await bed.client.startDiscovery(on: simulatedAdapter)
         try await bed.wait { _ in await bed.client.adapters().first?.discovering == true }
     }
 

@@ -18,7 +18,12 @@ private struct FakeGateway: GatewayCommands {
         return [SeenBand(address: StateFixture.address, name: "Anna", rssi: -60)]
     }
 
-    func adopt(_ request: AdoptRequest) async throws { if let failure { throw failure } }
+    func adopt(_ request: AdoptRequest, asking person: (any PairingPerson)?) async throws {
+        if let failure { throw failure }
+    }
+    func pair(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
+        if let failure { throw failure }
+    }
     func forget(_ address: BluetoothAddress) async throws { if let failure { throw failure } }
 
     func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> [SyncReport] {

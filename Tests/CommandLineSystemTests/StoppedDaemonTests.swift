@@ -160,7 +160,7 @@ import Testing
         #expect(ending.output.isEmpty)
     }
 
-    @Test(arguments: [["fly"], ["export"], ["adopt", "nobody"], ["recover"], ["status", "now"]])
+    @Test(arguments: [["fly"], ["export"], ["adopt", "nobody"], ["recover", "now"], ["status", "now"]])
     func aBadCommandLineIsUsage(_ command: [String]) async throws {
         let ending = try await StateFixture().bandferry.run(command)
         #expect(ending.status == 2)

@@ -10,15 +10,21 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
 @Suite struct InvocationTests {
     // Not in the attribute: Swift 6.0.3 crashes on an interpolation there.
     static let commands: [(String, Command)] = [
-        ("status", .status),
+        ("status", .status), ("doctor", .doctor), ("--json doctor", .doctor),
         ("bands", .bands),
         ("scan", .scan(seconds: 10)),
         ("scan --seconds 30", .scan(seconds: 30)),
-        ("adopt \(text)", .adopt(address, mode: .own, device: nil, name: nil)),
+        ("adopt \(text)", .adopt(address, mode: .own, ack: .stored, device: nil, name: nil, pairs: true)),
         (
             "adopt --mode observe f0:f1:f2:f3:f4:f5 --name Anna --device-id=anna-1",
-            .adopt(address, mode: .observe, device: DeviceID("anna-1"), name: "Anna")
+            .adopt(
+                address, mode: .observe, ack: .stored, device: DeviceID("anna-1"), name: "Anna", pairs: true)
         ),
+        (
+            "adopt \(text) --ack upload --no-pair",
+            .adopt(address, mode: .own, ack: .upload, device: nil, name: nil, pairs: false)
+        ),
+        ("pair \(text)", .pair(text)), ("pair Anna", .pair("Anna")),
         ("forget \(text)", .forget(text)), ("forget Anna", .forget("Anna")),
         ("sync", .sync(nil, noAck: false)),
         ("sync --no-ack", .sync(nil, noAck: true)),
@@ -70,7 +76,7 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("trends --device \(text)", .trends(TrendsRequest(subject: .band(text)))),
         ("export --format jsonl", .export(.jsonl, device: nil)),
         ("export --format=csv --device \(text)", .export(.csv, device: text)),
-        ("recover --start-empty", .recover),
+        ("recover --start-empty", .recover(startsEmpty: true)), ("recover", .recover(startsEmpty: false)),
         ("help", .help(nil)), ("help sync", .help("sync")), ("sync --help", .help("sync")), ("", .help(nil)),
         ("-h", .help(nil)), ("version", .version), ("--version", .version),
     ]
@@ -118,7 +124,7 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("replace --dry-run", "or say --all"), ("replace a --all", "not both"),
         ("replace a b --address \(text)", "one band"), ("replace a --address b", "'b' is none"),
         ("replace a/b", "no device id"),
-        ("recover", "--start-empty"), ("status --json --json", "given twice"),
+        ("status --json --json", "given twice"),
         ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
     ]
 

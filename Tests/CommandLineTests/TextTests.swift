@@ -115,6 +115,21 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
         #expect(StatusText.rendered(gateway([band]), now: now, terminal: wide).contains("What to do: "))
     }
 
+    @Test func caughtUpIsToldFromStoppedRecording() {
+        var band = healthy()
+        band.lastContact = now
+        band.newestRecordedAt = ago(60)
+        (band.nextSeq, band.newestSeq) = (11, 10)
+        let well = StatusText.rendered(gateway([band]), now: now, terminal: wide)
+        #expect(well.contains("caught up") && !well.contains("stopped"))
+        band.newestRecordedAt = ago(3 * 86_400)
+        let stopped = StatusText.rendered(gateway([band]), now: now, terminal: wide)
+        #expect(stopped.contains("stopped") && !stopped.contains("caught up"))
+        #expect(stopped.contains("its newest record is 3 days older than the contact"))
+        band.newestSeq = 1_510
+        #expect(StatusText.rendered(gateway([band]), now: now, terminal: wide).contains("1,500 to read"))
+    }
+
     @Test func aProblemIsSaidWithItsRemedyAndAge() {
         var band = healthy()
         band.problem = Problem(

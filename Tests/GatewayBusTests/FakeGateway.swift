@@ -31,7 +31,23 @@ final class FakeGateway: GatewayCommands {
         ]
     }
 
-    func adopt(_ request: AdoptRequest) async throws { try note("adopt \(request)") }
+    func adopt(_ request: AdoptRequest, asking person: (any PairingPerson)?) async throws {
+        try note("adopt \(request)")
+        if let person { try await pair(request.address, asking: person) }
+    }
+
+    /// Asks all that can be asked, and notes the answers.
+    func pair(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
+        try note("pair \(address)")
+        person.told(.searching)
+        for question in [PairingQuestion.showPasskey(42, entered: 3), .enterPasskey, .comparePasskey(7)] {
+            let reply = await person.ask(question)
+            try note("answer \(reply.map { "\($0)" } ?? "none")")
+        }
+        person.told(.paired)
+        if person.isGone { throw CommandFailure(.failed, "given up") }
+    }
+
     func forget(_ address: BluetoothAddress) async throws { try note("forget \(address)") }
 
     func sync(_ address: BluetoothAddress?, noAck: Bool) async throws -> [SyncReport] {

@@ -42,6 +42,9 @@ extension Seeded {
             address: address,
             device: optional { DeviceID("d\($0.count())") ?? DeviceID(address) } ?? DeviceID(address),
             mode: Bool.random(using: &self) ? .own : .observe)
+        band.ack = Bool.random(using: &self) ? .stored : .upload
+        band.oldestSeq = optional { .random(in: 0...(.max), using: &$0) }
+        band.capacity = optional { .random(in: 0...(.max), using: &$0) }
         band.name = optional { $0.text() }
         band.configured = .random(using: &self)
         band.adopted = .random(using: &self)

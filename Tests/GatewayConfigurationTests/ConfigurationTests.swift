@@ -70,7 +70,8 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             """
             [gateway]
             state_directory = /srv/bands
-            adapter = 00:1A:7D:DA:71:13
+            adapter = 00:1A:7D:DA:71:13, 00:1a:7d:da:71:14
+            restart_bluetooth = yes
             sync_interval = 60
             max_links = 5
             log_level = debug
@@ -90,7 +91,9 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             """
         ).configuration
         #expect(configuration.stateDirectory == "/srv/bands")
-        #expect(configuration.adapter == BluetoothAddress("00:1A:7D:DA:71:13"))
+        let adapters = ["00:1A:7D:DA:71:13", "00:1A:7D:DA:71:14"].compactMap { BluetoothAddress($0) }
+        #expect(configuration.adapters == adapters)
+        #expect(configuration.restartsBluetooth)
         #expect(configuration.syncInterval == .seconds(60))
         #expect(configuration.maxLinks == 5)
         #expect(configuration.logLevel == .debug)
@@ -99,7 +102,7 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         #expect(
             configuration.band(first)
                 == ConfiguredBand(
-                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna", lines: [9]))
+                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna", lines: [10]))
         #expect(
             configuration.upload
                 == UploadSettings(
@@ -130,6 +133,19 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         #expect(try read("[time]\ntrust = always\n").configuration.trustsHostClock)
     }
 
+    @Test func spaceAndAgeHaveDefaultsAndAreRead() throws {
+        let without = try read("").configuration.storage
+        #expect(without.freeSpaceFloor == 64 << 20)
+        #expect(without.keepDays == 365)
+        let given = try read("[storage]\nfree_space_floor = 1000000\nkeep_days = 30\n").configuration.storage
+        #expect(given.freeSpaceFloor == 1_000_000)
+        #expect(given.keepDays == 30)
+        for all in ["0", "never"] {
+            #expect(try read("[storage]\nkeep_days = \(all)\n").configuration.storage.keepDays == nil)
+        }
+        #expect(try read("[storage]\nfree_space_floor = 0\n").configuration.storage.freeSpaceFloor == 0)
+    }
+
     @Test func anyOwnsNothing() throws {
         let configuration = try read("[bands]\nadopt = any, F0:F1:F2:F3:F4:F5\n").configuration
         #expect(configuration.adoptsAny)
@@ -139,9 +155,10 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
     @Test(arguments: [
         ("[gateway]\nstate_dir = /x\n", 2, "state_dir", "has state_directory"),
         ("[bands]\nadpot = any\n", 2, "adpot", "has adopt"),
-        ("[band F0:F1:F2:F3:F4:F5]\ncolour = red\n", 2, "colour", "mode, device_id, name"),
+        ("[band F0:F1:F2:F3:F4:F5]\ncolour = red\n", 2, "colour", "mode, ack, device_id, name"),
         ("[upload]\nurl = https://a\ntoken_file = /t\nretries = 3\n", 4, "retries", "batch_size"),
         ("[time]\nserver = a\n", 2, "server", "has trust"),
+        ("[storage]\nfloor = 1\n", 2, "floor", "free_space_floor, keep_days"),
         ("[uplaod]\n", 1, nil, "unknown section [uplaod]"),
     ])
     func whatIsUnknownIsWarnedOfAndIgnored(_ text: String, _ line: Int, _ key: String?, _ words: String)
@@ -332,6 +349,9 @@ private let badLines: [BadLine] = [
     BadLine("[gateway]\nstate_directory =\n", 2, "state_directory", "absolute path"),
     BadLine("[gateway]\nadapter = usb0\n", 2, "adapter", "bluetoothctl list"),
     BadLine("[gateway]\nadapter = hci0\n", 2, "adapter", "bluetoothctl list"),
+    BadLine("[gateway]\nadapter = 00:1A:7D:DA:71:13 hci0\n", 2, "adapter", "bluetoothctl list"),
+    BadLine("[gateway]\nadapter =\n", 2, "adapter", "bluetoothctl list"),
+    BadLine("[gateway]\nrestart_bluetooth = true\n", 2, "restart_bluetooth", "\"yes\""),
     BadLine("[gateway]\nmax_links = 0\n", 2, "max_links", "from 1 to 64"),
     BadLine("[gateway]\nsync_interval = 0\n", 2, "sync_interval", "from 1 to 86400"),
     BadLine("[gateway]\nsync_interval = 15 min\n", 2, "sync_interval", "seconds"),
@@ -357,6 +377,8 @@ private let badLines: [BadLine] = [
         "also the id of F0:F1:F2:F3:F4:F5"),
     BadLine("[time]\ntrust = never\n", 2, "trust", "auto"),
     BadLine("[time]\ntrust =\n", 2, "trust", "always"),
+    BadLine("[storage]\nfree_space_floor = 64M\n", 2, "free_space_floor", "bytes"),
+    BadLine("[storage]\nkeep_days = a year\n", 2, "keep_days", "never"),
     BadLine("[upload]\ntoken_file = /t\n", 1, "url", "is missing"),
     BadLine("[upload]\nurl = https://a\n", 1, "token_file", "is missing"),
     BadLine("[upload]\nurl = ingest.example.org\ntoken_file = /t\n", 2, "url", "https://"),

@@ -15,6 +15,8 @@ struct ModelStore {
     }
 
     var samples: [Key: HistoryRecord] = [:]
+    /// How far the server has everything, where acks wait for that.
+    var confirmed: UInt32?
     var conflicts: [Key: [HistoryRecord]] = [:]
     var gaps: [Gap] = []
     var questions: [SuspectedGap] = []
@@ -28,7 +30,7 @@ struct ModelStore {
 
     func ackThrough(_ ring: RingID) -> UInt32 {
         let lowest = questions.filter { $0.ring == ring }.map(\.firstSeq).min()
-        return min((next[ring] ?? 1) - 1, (lowest ?? .max) - 1)
+        return min((next[ring] ?? 1) - 1, (lowest ?? .max) - 1, confirmed ?? .max)
     }
 
     func progress(_ info: RingInfo) -> RingProgress {

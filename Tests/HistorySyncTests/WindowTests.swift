@@ -1,3 +1,4 @@
+import BandModel
 import BandProfile
 import GatewayModel
 import HistorySync
@@ -82,5 +83,83 @@ struct WindowTests {
         #expect(session.handle(.committed(Given.outcome(300))) == [.ack(300)])
         #expect(session.summary.chunks == 1)
         #expect(session.summary.acks == 1)
+    }
+
+    /// `ack = upload`: what is stored is not acked before the server has it. A window at a time, and nothing is freed.
+    @Test func anAckThatWaitsForTheServerComesInTheMiddleOfTheStream() {
+        var session = HistorySession.streaming(Given.info(1...100, window: 2))
+        #expect(session.handle(.notifications([Given.samples(1...15)])) == [.commit(Given.chunk(1...15))])
+        #expect(session.handle(.committed(Given.outcome(0))) == [])
+        #expect(session.handle(.ackPointRaised(9)) == [.ack(9)])
+        #expect(session.handle(.ackPointRaised(9)) == [], "once")
+        // Not beyond what is durable here, whatever the server has.
+        #expect(session.handle(.ackPointRaised(90)) == [.ack(15)])
+        #expect(session.handle(.notifications([Given.samples(16...30)])) == [.commit(Given.chunk(16...30))])
+        // The ack freed the first one.
+        #expect(session.handle(.committed(Given.outcome(15))) == [])
+    }
+
+    @Test func whoeverLosesTheBandFallsSilentAtOnce() {
+        var session = HistorySession.streaming(Given.info(1...100, window: 1))
+        _ = session.handle(.notifications([Given.samples(1...15)]))
+        #expect(session.handle(.committed(Given.outcome(15))) == [.ack(15)])
+        #expect(session.handle(.modeChanged(.observe)) == [])
+        _ = session.handle(.notifications([Given.samples(16...30)]))
+        #expect(session.handle(.committed(Given.outcome(30))) == [.write(.abort)])
+        _ = session.handle(.controlPointAnswered(nil))
+        #expect(session.handle(.notifications([Given.end(30, .aborted)])) == [.write(.sendFrom(31))])
+        _ = session.handle(.controlPointAnswered(nil))
+        #expect(session.handle(.modeChanged(.own)) == [.ack(30)], "and acks all when it has it again")
+    }
+
+    @Test func noAckGoesBeforeInfoSaysWhichRingItIs() {
+        var session = HistorySession(mode: .observe)
+        _ = session.handle(.started(takenOver: false))
+        #expect(session.handle(.modeChanged(.own)) == [])
+        #expect(session.handle(.ackPointRaised(50)) == [])
+        _ = session.handle(.infoRead(Given.info(1...100).encoded))
+        _ = session.handle(.progressLoaded(RingProgress(nextSeq: 41, ackThrough: 40)))
+        _ = session.handle(.clockRead(Given.reading()))
+        #expect(session.handle(.subscribed) == [.ack(40), .write(.sendFrom(41))])
+    }
+
+    /// All of a history behind a window, by a gateway that acks nothing of it or only what the server has by then.
+    @Test(arguments: UInt64(0)..<40) func everythingIsDrainedAndOnlyWhatIsConfirmedIsFreed(seed: UInt64)
+        throws
+    {
+        var random = SeededGenerator(seed: seed)
+        let window = UInt16.random(in: 1...9, using: &random)
+        let records = Int.random(in: 1...400, using: &random)
+        let faults = ["", "drop:0.05", "duplicate:0.1", "noend:0.3", "reorder:0.05"].randomElement(
+            using: &random)
+        var band = SimulatedBand(
+            SimulatedBandOptions(
+                seed: seed, records: records, window: window, faults: try FaultScript(faults ?? "")),
+            now: 1_793_000_000_000)
+        var store = ModelStore()
+        let isOwner = Bool.random(using: &random)
+        var link = SimulatedConnection(
+            mode: isOwner ? .own : .observe, mtu: [23, 247].randomElement(using: &random) ?? 23)
+        store.confirmed = isOwner ? 0 : nil
+        for connection in 1...20 {
+            let end = link.run(&band, &store, connection: connection)
+            let named = (1...UInt32(records)).allSatisfy { seq in
+                store.samples.keys.contains { $0.seq == seq } || store.names(band.ring, seq)
+            }
+            if end == .caughtUp, named { break }
+            // The upload is somewhere on the way.
+            store.confirmed = store.confirmed.map {
+                UInt32.random(in: $0...max($0, UInt32(records)), using: &random)
+            }
+        }
+        let seqs = Set(store.samples.keys.map(\.seq))
+        for seq in 1...UInt32(records) {
+            #expect(seqs.contains(seq) || store.names(band.ring, seq), "seed \(seed), seq \(seq)")
+        }
+        #expect(!link.ackAheadOfStore, "seed \(seed)")
+        #expect(
+            link.acks.allSatisfy { $0.seq <= UInt32(records) }, "seed \(seed): not beyond what the band holds"
+        )
+        if !isOwner { #expect(band.info().oldestSeq == 1 && link.acks.isEmpty, "seed \(seed)") }
     }
 }

@@ -30,6 +30,28 @@ import Testing
         #expect(try await store.bandStatuses().map(\.adopted) == [false])
     }
 
+    /// `adopt = any` hears bands that are owned as well.
+    @Test func whatIsHeardChangesNothingOfABandThatWasTakenIn() async throws {
+        try await store.adopt(
+            address: address, device: device, mode: .own, ack: .upload, name: "B", configured: false)
+        let owned = try await store.adoptedBands()
+        try await store.takeIn(address: address, device: device, name: "Band 01")
+        // Under an id of its own, too.
+        let other = BluetoothAddress(bits: 7)
+        let ward = try #require(DeviceID("ward-7"))
+        try await store.takeIn(address: address, device: ward, name: nil)
+        try await store.takeIn(address: other, device: device, name: nil)
+        #expect(try await store.adoptedBands() == owned)
+        // A stranger is taken in, and so is one that was forgotten; observed, whatever it was.
+        try await store.takeIn(address: other, device: ward, name: "Band 02")
+        try await store.forget(address)
+        try await store.takeIn(address: address, device: device, name: "Band 01")
+        #expect(
+            try await store.adoptedBands().map { "\($0.device) \($0.mode) \($0.ack) \($0.name ?? "")" } == [
+                "ward-7 observe stored Band 02", "\(device) observe stored B",
+            ])
+    }
+
     @Test func aNameThatWasGivenIsNotReplacedByTheAdvertisedOne() async throws {
         try await store.adopt(address: address, device: device, mode: .own, name: "Kitchen", configured: true)
         let contact = ContactNote(time: Timestamp(milliseconds: 5), name: "Band 01")
@@ -75,6 +97,8 @@ import Testing
         let newest = try fixture.samples().last
         #expect(status.newestRecordedAt == newest?.recordedAt)
         #expect(status.pending == 3)
+        let oldest = try fixture.samples().first
+        #expect(status.oldestPendingAt == oldest?.recordedAt && oldest != nil)
         #expect(status.problem?.since == time)
         #expect(try fixture.reader().status() == [status])
         try await store.setProblem(device: device, nil)

@@ -1,6 +1,8 @@
 import BandProfile
 import GatewayModel
+import Glibc
 import PowercutVFS
+import SQLite
 import Testing
 
 @testable import Store
@@ -14,7 +16,14 @@ import Testing
         var kind: powercut_fault
         var forever: Bool
         var testDescription: String {
-            "\(kind == POWERCUT_FULL ? "full" : "ioerr")\(forever ? " for ever" : " once")"
+            let name =
+                switch kind {
+                case POWERCUT_FULL: "full"
+                case POWERCUT_READONLY: "readonly"
+                case POWERCUT_CORRUPT: "corrupt"
+                default: "ioerr"
+                }
+            return name + (forever ? " for ever" : " once")
         }
     }
 
@@ -109,6 +118,35 @@ import Testing
             #expect(try await restarted.bandStatuses().first?.stored == stored)
         }
         _ = try await store.commit(chunk((acked + 1)...(acked + 5)), of: device, clock: reading())
+    }
+
+    /// After a failed sync the log has to be moved, and a check that reads meanwhile would keep it from that.
+    @Test func aCheckThatReadsMakesWayForCommitsAfterAFault() async throws {
+        let fixture = try StoreFixture()
+        let store = try await fixture.openWithBand()
+        _ = try await store.commit(chunk(1...10), of: device, clock: reading())
+        var opening = DatabaseOpening(
+            directory: StateDirectory(path: fixture.directory), vfs: StoreFixture.vfs)
+        let (reads, began) = AsyncStream.makeStream(of: Void.self)
+        opening.whileChecking = { stop in
+            began.yield()
+            // As the check of a large table does, until it is told.
+            while !stop.wasRequested { usleep(1_000) }
+        }
+        await store.checkInBackground(opening)
+        for await _ in reads { break }
+        powercut_arm(fixture.directory, POWERCUT_IOERR, 1, 1)
+        let hasFailed = await isStoreError(.io) {
+            _ = try await store.commit(chunk(11...20), of: device, clock: reading())
+        }
+        _ = powercut_disarm()
+        #expect(hasFailed)
+        let end = ContinuousClock.now + .seconds(60)
+        var outcome: CommitOutcome?
+        while outcome == nil, ContinuousClock.now < end {
+            outcome = try? await store.commit(chunk(11...20), of: device, clock: reading())
+        }
+        #expect(outcome?.ackThrough == 20)
     }
 
     @Test(arguments: faults) func rewindsAnswersAndConfirmsHeal(_ fault: Fault) async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import Store
 
 @Suite struct SizeTests {
-    /// The file after a truncating checkpoint, nothing uploaded: at most 48 bytes a sample.
+    /// The file after a truncating checkpoint, nothing uploaded: at most 48 bytes a sample, the page of each table included.
     @Test(arguments: [1, 8]) func aSampleTakesAtMost48Bytes(_ bands: Int) async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
@@ -17,7 +17,7 @@ import Testing
             try await store.adopt(
                 address: address, device: devices[number], mode: .own, name: nil, configured: true)
         }
-        let each: UInt32 = 48_000 / UInt32(bands)
+        let each: UInt32 = 64_000 / UInt32(bands)
         for first in stride(from: 1, through: each, by: 60) {
             for device in devices {
                 var records: [HistoryRecord] = []

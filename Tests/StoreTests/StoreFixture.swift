@@ -60,7 +60,8 @@ final class StoreFixture {
         try FileManager.default.createDirectory(
             atPath: image.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: databasePath + suffix) {
+        for suffix in ["", "-wal", ".made"]
+        where FileManager.default.fileExists(atPath: databasePath + suffix) {
             try FileManager.default.copyItem(
                 atPath: databasePath + suffix, toPath: image.databasePath + suffix)
         }

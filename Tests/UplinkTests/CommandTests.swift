@@ -1,5 +1,6 @@
 import GatewayModel
 import HTTPClient
+import Locking
 import Store
 import Testing
 import UploadDecisions

@@ -42,6 +42,8 @@ extension FakeOutbox: CommandOutbox {
 
     func gatewayID() throws -> String { "gw_ours" }
 
+    func keptFrom() throws -> Int64? { nil }
+
     func days(of device: DeviceID) throws -> [Int64] {
         try read { contents in
             Set(contents.rows.filter { $0.key.device == device }.map { Self.day($0.value.sample) }).sorted()

@@ -217,6 +217,20 @@ import Testing
         #expect(ask(run) == .notKept)
     }
 
+    @Test func whoGotNoAnswerHearsTheFirstThatThereIs() {
+        let run = run(wasMet: false)
+        // A look that finds nobody to ask for is the last for a minute.
+        pass(5, run)
+        run.server.set(fault: { _, _ in .failure(HTTPFailure(.timedOut, "")) })
+        run.outbox.contents.change { $0.leased[0].wasMet = true }
+        #expect(ask(run) == nil && asked(run) <= 1)
+        run.server.set(fault: nil)
+        // What its session reads, or the next one, wakes the upload.
+        run.wake()
+        pass(10, run)
+        #expect(lease(run)?.isOurs == true && run.owners.value == [deviceA])
+    }
+
     @Test func aSessionIsNotHeldUpByAServerThatIsAway() {
         let run = run()
         let tries = Locked(0)

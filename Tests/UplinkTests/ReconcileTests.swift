@@ -1,6 +1,7 @@
 import GatewayModel
 import HTTPClient
 import IngestAPI
+import Locking
 import Store
 import Testing
 import UploadDecisions

@@ -63,6 +63,16 @@ class GatewayCase(unittest.TestCase):
 
         stack.wait(is_calm, "everything to be synced", deadline=120, pause=0.3)
 
+    def tell_band(self, stack, method, *arguments):
+        """Does something to the simulated band."""
+        path = "/org/bandferry/simulator/dev_" + stack.bands[0].replace(":", "_")
+        subprocess.run(
+            ["busctl", f"--address={stack.bus_address}", "call", "org.bandferry.Simulator1", path,
+             "org.bandferry.Simulator1", method, *arguments], check=True, capture_output=True, timeout=30)
+
+    def record(self, stack, count=300):
+        self.tell_band(stack, "Record", "u", str(count))
+
     @staticmethod
     def caught_up(stack):
         """Sessions that read a band to its end, by the end of its address."""

@@ -40,9 +40,7 @@ class Owner(GatewayCase):
         acks = len(stack.acks())
         self.record_more(stack)
         stack.start_daemon()
-        self.wait_until_calm(stack, uploaded=False)
-        # The band hears of it a moment later.
-        stack.wait(lambda: len(stack.acks()) > acks, "acks of the last owner", pause=0.1)
+        stack.wait(lambda: len(stack.acks()) > acks, "acks while the server is away", pause=0.3)
         stack.start_server()
         self.wait_for_upload(stack)
         self.check_accounts(stack)
@@ -50,9 +48,11 @@ class Owner(GatewayCase):
     def test_who_owned_it_long_ago_asks_before_the_first_ack(self):
         stack = self.owned_long_ago(lease_seconds=3)
         self.assertEqual(self.lease(stack, "PUT")["holder"], "gw_other")
+        stored = stack.status()["bands"][0]["stored"]
         self.record_more(stack)
         acks = len(stack.acks())
         stack.start_daemon()
+        stack.wait(lambda: any(band["stored"] >= stored + 400 for band in stack.status()["bands"]), "the new records", pause=0.3)
         self.wait_until_calm(stack)
         self.assertEqual(stack.acks()[acks:], [])
         self.assertIn("own, observing", stack.command("status"))
@@ -64,9 +64,7 @@ class Owner(GatewayCase):
         self.record_more(stack)
         acks = len(stack.acks())
         stack.start_daemon()
-        self.wait_until_calm(stack, uploaded=False)
-        # The band hears of it a moment later.
-        stack.wait(lambda: len(stack.acks()) > acks, "acks of the last owner", pause=0.1)
+        stack.wait(lambda: len(stack.acks()) > acks, "acks while the server is away", pause=0.3)
         stack.start_server()
         self.wait_for_upload(stack)
         self.check_accounts(stack)

@@ -71,6 +71,72 @@ class Disk(GatewayCase):
         self.trouble("ioerr", "store_io")
 
 
+class Space(GatewayCase):
+    def test_below_the_floor_no_band_is_connected_and_the_problem_says_how_much_is_free(self):
+        stack = self.stack(bands=1, gateway_options=["sync_interval = 1", "[storage]", "free_space_floor = 1000000000000"])
+        stack.start()
+        self.wait_for_problem(stack, "store_low_space")
+        self.assertIn(" MB are free", " ".join(problem["text"] for problem in stack.status()["problems"]))
+        time.sleep(2)
+        self.assertEqual(stack.acks(), [], "nothing is read, so nothing is acked")
+        self.assertEqual([band["stored"] for band in stack.status()["bands"]], [0])
+        stack.daemon.stop()
+        stack.gateway_options = ["sync_interval = 1"]
+        stack.write_configuration()
+        stack.start_daemon()
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+
+class Salvage(GatewayCase):
+    def test_what_can_be_read_is_salvaged_and_the_rest_comes_again_or_is_named(self):
+        """A page of samples is destroyed of which the server knows nothing and which the band has let go."""
+        stack = self.stack(bands=1, band_options=["--records", "100", "--seed", "3", "--time-scale", "20"])
+        stack.start()
+        # It owns the band, and goes on while the server is away.
+        self.wait_until_calm(stack)
+        stack.server.stop()
+        self.record(stack, 3000)
+        stack.wait(lambda: any(ack["seq"] >= 3100 for ack in stack.acks()), "acks of what never went up", pause=0.3)
+        self.wait_until_calm(stack, uploaded=False)
+        stack.daemon.stop()
+        destroy_a_leaf_of_samples(stack.state / "gateway.db")
+        stack.start_server().start_daemon()
+        self.wait_for_problem(stack, "store_salvaged")
+        self.assertEqual(len(list(stack.state.glob("gateway.db.salvaged-*"))), 1)
+        stack.sim.stop()
+        stack.sim.command += ["--record-every", "500"]
+        stack.start_sim()
+        stack.wait(lambda: "storage_lost" in stack.command("--json", "gaps"), "the gap", pause=0.3)
+        stack.sim.stop()
+        del stack.sim.command[-2:]
+        stack.start_sim()
+        self.wait_for_bands(stack)
+        self.check_accounts(stack, allowed=["storage_lost"])
+
+    def wait_for_bands(self, stack):
+        """As `wait_until_calm`; that something was salvaged is said for a week."""
+        stack.wait(lambda: self.is_calm(stack) and self.problems(stack) == ["store_salvaged"], "calm", pause=0.3)
+        stack.wait(lambda: stack.query(stack.store, "SELECT count(*) FROM gaps")[0][0] > 0, "the gap on the server",
+                   pause=0.3)
+
+
+def destroy_a_leaf_of_samples(database):
+    """One in the middle of the table."""
+    connection = sqlite3.connect(database)
+    root, = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'samples'").fetchone()
+    connection.close()
+    content = bytearray(database.read_bytes())
+    page = content[(root - 1) * 4096:root * 4096]
+    assert page[0] == 5, "the table has more than one page"
+    cells = int.from_bytes(page[3:5], "big")
+    pointer = 12 + 2 * (cells // 2)
+    cell = int.from_bytes(page[pointer:pointer + 2], "big")
+    leaf = int.from_bytes(page[cell:cell + 4], "big")
+    content[(leaf - 1) * 4096:leaf * 4096] = b"\xff" * 4096
+    database.write_bytes(content)
+
+
 class Corrupt(GatewayCase):
     def set_aside(self, stack):
         """Databases set aside, their logs not counted."""

@@ -111,6 +111,8 @@ class Stack:
         self.modes = modes if modes is not None else {band: "own" for band in self.bands}
         self.gateway_options, self.log_level, self.uploads = gateway_options, log_level, upload
         self.upload_options = upload_options
+        # Lines of a band's own section, beside its mode.
+        self.band_lines = {}
         (self.directory / "bus.conf").write_text(BUS_CONFIGURATION.format(socket=self.directory / "bus"))
         token_file = self.directory / "token"
         token_file.write_text(self.token + " lab\n")
@@ -151,7 +153,7 @@ class Stack:
             lines.append("adopt = " + ", ".join(self.modes))
         for band, mode in self.modes.items():
             if band != "any":
-                lines += [f"[band {band}]", f"mode = {mode}"]
+                lines += [f"[band {band}]", f"mode = {mode}", *self.band_lines.get(band, [])]
         if self.uploads:
             lines += ["[upload]", f"url = http://127.0.0.1:{self.port}", f"token_file = {self.directory}/gateway-token",
                       *self.upload_options]

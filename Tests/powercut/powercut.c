@@ -247,8 +247,14 @@ static pending *open_pending(const char *path) {
     if (stat(path, &facts) || !S_ISREG(facts.st_mode)) return NULL;
     pending *found = find_pending(&facts);
     // An inode number is used again once its file is gone.
-    if (found && found->references == 0 && strcmp(found->path, path)) {
-        forget(found);
+    if (found && strcmp(found->path, path)) {
+        if (found->references == 0) {
+            forget(found);
+        } else {
+            // Somebody has the file that is gone still open.
+            found->device = 0;
+            found->inode = 0;
+        }
         found = NULL;
     }
     if (!found) {
@@ -302,6 +308,7 @@ static int io_code(enum call call) {
 
 static int fault_code(enum powercut_fault fault, enum call call) {
     if (fault == POWERCUT_IOERR) return io_code(call);
+    if (fault == POWERCUT_CORRUPT) return call == READ ? SQLITE_CORRUPT : SQLITE_OK;
     if (call != WRITE && call != TRUNCATE) return SQLITE_OK;
     return fault == POWERCUT_FULL ? SQLITE_FULL : SQLITE_READONLY;
 }

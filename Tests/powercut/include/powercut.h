@@ -13,7 +13,8 @@ int powercut_register(void);
 enum powercut_fault {
     POWERCUT_IOERR = 1,     // every kind of call, with the SQLITE_IOERR_… of its kind
     POWERCUT_FULL = 2,      // writes only, with SQLITE_FULL
-    POWERCUT_READONLY = 3   // writes only, with SQLITE_READONLY
+    POWERCUT_READONLY = 3,  // writes only, with SQLITE_READONLY
+    POWERCUT_CORRUPT = 4    // reads only, with SQLITE_CORRUPT, as of a page that is not what it should be
 };
 
 // Lets the `nth` call (from 1) on a file whose path contains `match` fail, and with `forever` every one after it.

@@ -1,0 +1,266 @@
+import BandProfile
+import BlueZ
+import BlueZModel
+import GatewayBus
+import GatewayModel
+import Locking
+import RadioSchedule
+import Store
+
+/// Pairing with a person's help: of a band that is taken in, or of one whose bond is lost.
+extension RunningGateway {
+    /// How long a person may take: BlueZ itself gives up after 60 s a question, and showing a passkey may take two.
+    private static let patience = Duration.seconds(150)
+    /// A pairing in all, the wait for a busy radio included.
+    private static let longest = Duration.seconds(290)
+
+    /// Makes the bond that the band asks for, if it asks for one; it need not be adopted. `anew`: an old bond is removed, once
+    /// the band was heard.
+    ///
+    /// The keeper of the band, if there is one, must have been stopped.
+    func pair(
+        _ address: BluetoothAddress, anew: Bool, asking person: any PairingPerson
+    ) async throws -> PairingProgress {
+        await waitForBlueZ()
+        let hadBond = await blueZ.isPaired(address)
+        let end = ContinuousClock.now + Self.longest
+        do {
+            person.told(.searching)
+            if anew, hadBond {
+                // In a turn, which only a band gets that is there: the bond of one that is away stays. BlueZ forgets the band
+                // with it, so that it is listened for once more.
+                _ = try await onATurn(of: address, for: person, until: end) { [blueZ] _ in
+                    try await blueZ.remove(address)
+                    return .searching
+                }
+            }
+            let progress = try await onATurn(of: address, for: person, until: end) { turn in
+                try await self.pair(address, on: turn, asking: person)
+            }
+            person.told(progress)
+            return progress
+        } catch {
+            // What was removed can't be had back: whoever reads of the failure has to know.
+            var isBondGone = false
+            if anew, hadBond, await blueZ.isServiceRunning { isBondGone = await !blueZ.isPaired(address) }
+            if !isBondGone, let failure = error as? BlueZFailure, failure == .notHeard { return .notInRange }
+            throw Self.refusal(error, address, isBondGone: isBondGone)
+        }
+    }
+
+    private static func refusal(
+        _ error: any Error, _ address: BluetoothAddress, isBondGone: Bool
+    ) -> any Error {
+        let gone = isBondGone ? " The old bond is gone." : ""
+        switch error {
+        case let refusal as CommandFailure:
+            return CommandFailure(refusal.code, refusal.message + gone)
+        case let failure as BlueZFailure where failure == .notHeard:
+            return CommandFailure(
+                .outOfRange,
+                "\(address) was heard, and not any more once its old bond was removed: bring it nearer, put it into pairing mode, "
+                    + "and run 'bandferry pair \(address)' again")
+        case let failure as BlueZFailure where failure == .stopped:
+            return CommandFailure(
+                .failed,
+                "the pairing was given up; " + (isBondGone ? "the old bond is gone" : "nothing was changed"))
+        case let failure as BlueZFailure:
+            let problem = failure.problem(of: address)
+            return CommandFailure(.notReady, "\(problem.text) \(problem.remedy)" + gone)
+        default: return error
+        }
+    }
+
+    private func pair(
+        _ address: BluetoothAddress, on turn: RadioTurn, asking person: any PairingPerson
+    ) async throws -> PairingProgress {
+        let wasBonded = await blueZ.isPaired(address, on: turn.adapter)
+        // Where this throws nothing has begun, and the person is not noted.
+        try await blueZ.beginPairing(with: address, asking: person)
+        let outcome: Result<PairingProgress, any Error>
+        do {
+            outcome = .success(try await bond(address, on: turn, wasBonded: wasBonded, person))
+        } catch {
+            outcome = .failure(await explained(error, address, on: turn, wasBonded: wasBonded))
+        }
+        // Also when this was cancelled: the agent must not keep its keyboard.
+        await Task { [blueZ] in await blueZ.endPairing(with: address) }.value
+        return try outcome.get()
+    }
+
+    /// A command may come while the daemon still starts. What is not there after that is named by what fails then.
+    private func waitForBlueZ() async {
+        for _ in 0..<50 {
+            if await blueZ.isServiceRunning { return }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    private func bond(
+        _ address: BluetoothAddress, on turn: RadioTurn, wasBonded: Bool, _ person: any PairingPerson
+    ) async throws -> PairingProgress {
+        person.told(.connecting)
+        if person.isGone { throw BlueZFailure.stopped }
+        let link = try await blueZ.connect(
+            address, on: turn.adapter, deadline: BandKeeper.connectDeadline, onConnected: turn.linked)
+        let result: Result<Void, any Error>
+        do { result = .success(try await read(link)) } catch { result = .failure(error) }
+        await link.disconnect()
+        try result.get()
+        let isBonded = await blueZ.isPaired(address, on: turn.adapter)
+        return isBonded ? (wasBonded ? .bondWorks : .paired) : .notAsked
+    }
+
+    /// A read of what needs the bond: BlueZ makes it then. Where it does not by itself, it is told to.
+    private func read(_ link: BandLink) async throws {
+        do throws(BlueZFailure) {
+            _ = try await link.readInfo(deadline: Self.patience)
+        } catch {
+            guard error.kind == .notPaired else { throw error }
+            // Somebody was asked already, and it came to nothing.
+            guard await blueZ.pairingDemand(of: link.address) == .nothing else {
+                throw BlueZFailure(kind: .authentication, during: .pair, text: error.text)
+            }
+            try await link.pairIfNeeded(deadline: Self.patience)
+            _ = try await link.readInfo()
+        }
+    }
+
+    /// What a person reads of it.
+    private func explained(
+        _ error: any Error, _ address: BluetoothAddress, on turn: RadioTurn, wasBonded: Bool
+    ) async -> any Error {
+        guard let failure = error as? BlueZFailure, failure != .stopped else { return error }
+        let evidence = BondEvidence(
+            kind: failure.kind, operation: failure.operation, wasBonded: wasBonded,
+            demand: await blueZ.pairingDemand(of: address),
+            reason: await blueZ.dropReason(of: address, on: turn.adapter))
+        guard let trouble = BondJudge.judge(evidence) else { return error }
+        let problem = Problem.bond(trouble, of: address)
+        return CommandFailure(.notPaired, "\(problem.text) \(problem.remedy)")
+    }
+
+    // MARK: the radio
+
+    /// Waits for a turn of the band on the radio, as any keeper does, and does the work in it; then the radio forgets the band.
+    ///
+    /// Throws `.notHeard` when the band is looked for in vain, `.stopped` when the person has gone before the turn came.
+    private func onATurn(
+        of address: BluetoothAddress, for person: any PairingPerson, until end: ContinuousClock.Instant,
+        _ work: @escaping @Sendable (RadioTurn) async throws -> PairingProgress
+    ) async throws -> PairingProgress {
+        let ended = OneShot<Result<PairingProgress, any Error>>()
+        let hasBegun = Guarded(false)
+        let member = RadioMember(
+            device: DeviceID(address),
+            takeTurn: { [weak self] turn in
+                // There is one turn; whoever made it goes on.
+                let isFirst = hasBegun.withLock { begun in
+                    defer { begun = true }
+                    return !begun
+                }
+                guard isFirst, !ended.isSet, let self else { return TurnEnd(outcome: .rest(3_600_000)) }
+                let result = await self.run(of: address) { try await work(turn) }
+                ended.set(result)
+                let progress = try? result.get()
+                return TurnEnd(
+                    outcome: .rest(3_600_000), moved: progress != nil && progress != .searching)
+            },
+            couldNot: { ended.set(.failure($0)) })
+        await parts.radio.keep(address, member)
+        await parts.radio.ask(for: address)
+        let watching = Task {
+            while !Task.isCancelled, !hasBegun.withLock({ $0 }) {
+                if self.isGivenUp(by: person) { ended.set(.failure(BlueZFailure.stopped)) }
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+        }
+        let result = await ended.value(
+            within: max(.zero, end - .now), else: .failure(BlueZFailure.stopped))
+        watching.cancel()
+        // Where it took too long.
+        pairingWork[address]?.cancel()
+        await parts.radio.drop(address, member.identity)
+        return try result.get()
+    }
+
+    private func isGivenUp(by person: any PairingPerson) -> Bool { person.isGone || isStopping }
+
+    /// A stop of the gateway ends it: the radio waits for its turns.
+    private func run(
+        of address: BluetoothAddress, _ work: @escaping @Sendable () async throws -> PairingProgress
+    ) async -> Result<PairingProgress, any Error> {
+        let task = Task { try await work() }
+        pairingWork[address] = task
+        defer { pairingWork[address] = nil }
+        if isStopping { task.cancel() }
+        return await task.result
+    }
+
+    // MARK: commands
+
+    /// Pairs a band that is to be taken in. When that fails, all is as it was before.
+    func pairToAdopt(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
+        let keeper = keepers[address]
+        try await withoutKeeper(of: address) {
+            let wasKnown = await self.blueZ.device(address)?.trusted ?? false
+            do {
+                var progress: PairingProgress
+                do {
+                    progress = try await self.pair(address, anew: false, asking: person)
+                } catch let failure as CommandFailure where failure.code == .notPaired {
+                    // A bond that another installation made, and that the band has forgotten: nobody needs it.
+                    guard keeper == nil, await self.blueZ.isPaired(address) else {
+                        throw failure
+                    }
+                    progress = try await self.pair(address, anew: true, asking: person)
+                }
+                if progress == .notInRange { person.told(progress) }
+            } catch {
+                // Trust and half a bond of a band that is not taken in are nobody's.
+                if keeper == nil, !wasKnown { try? await self.blueZ.remove(address) }
+                throw error
+            }
+        }
+        if let keeper { try await bondEnded(of: keeper.band) }
+    }
+
+    /// `bandferry pair`: a band that is adopted gets a new bond.
+    func pairAgain(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
+        try await changing(address) { try await self.pairNow(address, asking: person) }
+    }
+
+    private func pairNow(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
+        guard let keeper = keepers[address] else {
+            throw CommandFailure(
+                .notFound, "\(address) is not adopted here; `bandferry adopt \(address)` pairs and adopts it")
+        }
+        let progress = try await withoutKeeper(of: address) {
+            try await self.pair(address, anew: true, asking: person)
+        }
+        guard progress != .notInRange else {
+            throw CommandFailure(
+                .outOfRange,
+                "\(address) was not heard, and nothing was changed: bring it nearer, and wake it if it sleeps"
+            )
+        }
+        try await bondEnded(of: keeper.band)
+        try await keepAnew(address)
+    }
+
+    private func bondEnded(of band: AdoptedBand) async throws {
+        try await store.setBondWatch(BondWatch(), of: band.device)
+        try await store.setProblem(device: band.device, nil)
+    }
+
+    /// The band is left to the body; afterwards its keeper, if it had one, begins anew. Inside `changing`.
+    private func withoutKeeper<Value: Sendable>(
+        of address: BluetoothAddress, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let hadKeeper = await stopKeeping(address)
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        if hadKeeper { try await keepAnew(address) }
+        return try result.get()
+    }
+}
