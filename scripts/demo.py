@@ -166,7 +166,7 @@ def wearers_of_a_month(now):
     ]
 
 
-def show_dashboard(stack, screen, wait):
+def show_dashboard(stack, screen, options, wait):
     """Starts the server again, gives it the month, and leaves it running while somebody looks."""
     with open(stack.directory / "token", "a") as tokens:
         tokens.write(READ_TOKEN + " lab read\n")
@@ -188,11 +188,18 @@ def show_dashboard(stack, screen, wait):
         screen.say(f"\nA dashboard over a month of two simulated wearers ({samples:,} samples) was served at {url}.\n"
                    "Nobody watches here, so it ends; on a terminal, or with --wait, it stays until Ctrl-C.")
         return
+    stack.start_sim()
+    stack.start_daemon()
     screen.say(f"""
 Dashboard with a month of two simulated wearers ({samples:,} samples, through the API; nobody was measured):
 
     {url}
     read token: {READ_TOKEN}
+
+Bands, daemon and server go on. In another terminal, with `status`, `gaps`, `trends`, `upload status` or `help`:
+
+    DBUS_SYSTEM_BUS_ADDRESS={stack.bus_address} \\
+        {os.path.relpath(options.bin)}/bandferry --config {stack.configuration} status
 """)
     screen.say("Ctrl-C ends it.")
     try:
@@ -205,6 +212,8 @@ def main():
     options = arguments()
     started = time.monotonic()
     screen = Screen()
+    # Nothing that was started is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if options.keep:
         os.environ["BANDFERRY_KEEP"] = "1"
     total = options.bands * options.records
@@ -234,7 +243,7 @@ def main():
         print(stack.command("status"))
         rows, problems = accounts(stack)
         agree = print_accounts(rows, problems, time.monotonic() - started)
-        show_dashboard(stack, screen, wait=options.wait or sys.stdin.isatty() and sys.stdout.isatty() and not options.no_wait)
+        show_dashboard(stack, screen, options, wait=options.wait or sys.stdin.isatty() and sys.stdout.isatty() and not options.no_wait)
     finally:
         stack.close()
     if options.keep:
