@@ -84,6 +84,8 @@ public struct StorageFailure: Error, Equatable, Sendable, CustomStringConvertibl
     public internal(set) var isContended = false
     /// The connection is gone, not the database: another one may do.
     var isCut = false
+    /// It was cut because the database stops or starts: that says nothing of what it was asked.
+    var isStop = false
     /// No answer came in time: who waits for the same connection would not fare better.
     public internal(set) var isLate = false
 
