@@ -257,7 +257,7 @@ public final class IngestService: Sendable {
                 throw APIFailure.malformed("by is not day")
             }
             return try await longAnswers.ledger("ranges", account: account) {
-                try known(await storage.ranges(device: device, account: account))
+                try await fitting { try known(await storage.ranges(device: device, account: account)) }
             }
         case .gaps(let device):
             return try await longAnswers.ledger("gaps", account: account) {

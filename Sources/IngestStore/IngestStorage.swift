@@ -12,6 +12,8 @@ public protocol IngestStorage: Sendable {
     /// is as it was or as it is.
     func devices(account: String) async throws(StorageFailure) -> [DeviceState]
     func device(_ device: String, account: String) async throws(StorageFailure) -> DeviceState?
+    /// `.full` when they are more than an answer of `IngestAPI.maxListBytes` has room for. Each sample is counted once; one
+    /// that comes or changes meanwhile is counted as it was or as it is.
     func ranges(device: String, account: String) async throws(StorageFailure) -> [DayRange]?
 
     /// Replaces the gaps with the same ring and first seq, adds the others; makes the device known.
