@@ -127,9 +127,10 @@ final class ServerCore: Sendable {
         _ response: ServerResponse, _ exchange: Exchange, on connection: OpaquePointer, close: Bool
     ) -> MHD_Result {
         // What was read is gone; what is sent takes its place. Long answers leave half of the room for bodies and for what is
-        // short, which always finds some.
+        // short, or owed, which always finds some.
         requests.discharge(exchange)
-        let room = response.body.count > Self.shortAnswer ? limits.bytesInHand / 2 : .max
+        let isBounded = response.body.count > Self.shortAnswer && !response.isOwed
+        let room = isBounded ? limits.bytesInHand / 2 : .max
         guard requests.charge(response.body.count, to: exchange, limit: room) else {
             return send(refuse(.overloaded), exchange, on: connection, close: close)
         }

@@ -5,6 +5,9 @@ public struct ServerResponse: Sendable, Equatable {
     public var body: [UInt8]
     /// Let go of when the answer is sent, or is not needed any more.
     public var hold: AnswerHold?
+    /// What was asked is done, and nobody may be told otherwise: it is sent however much is in hand, and counts. Whoever
+    /// makes such answers bounds them.
+    public var isOwed = false
 
     public init(status: Int, headers: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status

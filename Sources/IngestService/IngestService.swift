@@ -14,7 +14,7 @@ public final class IngestService: Sendable {
     private let failures = Guarded(FailureSummary())
     private let zones: ZoneDatabase
     private let dashboard: StaticFiles
-    private let longAnswers = LongAnswers()
+    let longAnswers = LongAnswers()
     private let report: @Sendable (ServiceEvent) -> Void
     let metrics = Metrics()
     /// The look at the storage that a request brings about, which was late or found it working again: one at a time, beside
@@ -182,8 +182,11 @@ public final class IngestService: Sendable {
         if let seconds = wait(caller) {
             return Answer.failure(APIFailure(.rateLimited, "too many requests"), retryAfterSeconds: seconds)
         }
-        let response = try await answer(known, request, account: caller.identity.account)
-        if known.needsGatewayRole { wasStored() }
+        var response = try await answer(known, request, account: caller.identity.account)
+        if known.needsGatewayRole {
+            wasStored()
+            response.isOwed = true
+        }
         return response
     }
 
@@ -245,13 +248,16 @@ public final class IngestService: Sendable {
             }
         case .device(let device):
             let state = try known(await storage.device(device, account: account))
-            return try await longAnswers.page(state, rows: state.rings.count, account: account)
+            // How long it is shows only now; few devices have many rings.
+            return try await longAnswers.page(
+                atMost: state.rings.count, account: account, rows: \.rings.count
+            ) { state }
         case .ranges(let device):
             guard try request.single("by") ?? "day" == "day" else {
                 throw APIFailure.malformed("by is not day")
             }
             return try await longAnswers.ledger("ranges", account: account) {
-                try known(await storage.ranges(device: device, account: account))
+                try await fitting { try known(await storage.ranges(device: device, account: account)) }
             }
         case .gaps(let device):
             return try await longAnswers.ledger("gaps", account: account) {
@@ -260,11 +266,11 @@ public final class IngestService: Sendable {
         case .putGaps(let device):
             let list = try APIJSON.decode(GapList.self, from: request.decodedBody())
             if let fault = list.fault { throw fault }
-            let stored = try await fitting {
-                try await storage.putGaps(list.gaps, device: device, account: account)
+            return try await longAnswers.stored(rows: list.gaps.count, account: account) {
+                try await fitting {
+                    GapList(gaps: try await storage.putGaps(list.gaps, device: device, account: account))
+                }
             }
-            return try await longAnswers.page(
-                GapList(gaps: stored), rows: stored.count, account: account)
         case .putStatus(let device):
             let report = try APIJSON.decode(DeviceReport.self, from: request.decodedBody())
             if let fault = report.fault { throw fault }
@@ -295,15 +301,20 @@ public final class IngestService: Sendable {
         case .putPerson(let person):
             let record = try APIJSON.decode(PersonRecord.self, from: request.decodedBody())
             if let fault = record.fault { throw fault }
-            try await storage.putPerson(record, person: person, account: account)
-            return Answer.json(record)
+            return try await longAnswers.stored(rows: record.zones.count, account: account) {
+                try await storage.putPerson(record, person: person, account: account)
+                return record
+            }
         case .samples:
-            let page = try known(await storage.samples(request.sampleQuery(), account: account))
-            return try await longAnswers.page(page, rows: page.samples.count, account: account)
+            let query = try request.sampleQuery()
+            return try await longAnswers.page(
+                atMost: query.limit, account: account, rows: \.samples.count
+            ) { try known(await storage.samples(query, account: account)) }
         case .aggregates:
             let query = try request.aggregateQuery(zones: zones)
-            let answer = try known(await storage.aggregates(query, account: account))
-            return try await longAnswers.page(answer, rows: answer.buckets.count, account: account)
+            return try await longAnswers.page(
+                atMost: query.mostBuckets, account: account, rows: \.buckets.count
+            ) { try known(await storage.aggregates(query, account: account)) }
         }
     }
 

@@ -22,6 +22,11 @@ public struct AggregateQuery: Equatable, Sendable {
         self.zone = zone
     }
 
+    /// Buckets of its answer at most. A day has more than 24 hours where a zone goes back.
+    public var mostBuckets: Int {
+        (dates.lowerBound.distance(to: dates.upperBound) + 1) * (bucket == .day ? 1 : 30)
+    }
+
     /// Days that one answer covers at most: a year to compare with the last, or a month of hours.
     public static func longest(_ bucket: AggregateBucketSize) -> Int { bucket == .day ? 400 : 31 }
 }

@@ -151,9 +151,25 @@ public final class DatabaseStorage: IngestStorage {
     }
 
     public func ranges(device: String, account: String) async throws(StorageFailure) -> [DayRange]? {
-        try await ledgers.perform { session throws(StorageFailure) in
-            try DeviceReads(session: session).ranges(DeviceKey(account: account, name: device))
+        try await ranges(device: device, account: account, limits: RangeReads.Limits())
+    }
+
+    func ranges(
+        device: String, account: String, limits: RangeReads.Limits, most: Int = DayCounts.most
+    ) async throws(StorageFailure) -> [DayRange]? {
+        let key = DeviceKey(account: account, name: device)
+        var counts = DayCounts()
+        var place: RangeReads.Place? = .beginning
+        while let begin = place {
+            let part = try await ledgers.perform { session throws(StorageFailure) in
+                try RangeReads(session: session, limits: limits).part(of: key, after: begin)
+            }
+            guard let part else { return nil }
+            counts.add(part.counts)
+            guard counts.count <= most else { throw .longList }
+            place = part.next
         }
+        return counts.all
     }
 
     public func gaps(device: String, account: String) async throws(StorageFailure) -> [APIGap]? {

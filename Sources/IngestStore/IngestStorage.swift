@@ -12,6 +12,8 @@ public protocol IngestStorage: Sendable {
     /// is as it was or as it is.
     func devices(account: String) async throws(StorageFailure) -> [DeviceState]
     func device(_ device: String, account: String) async throws(StorageFailure) -> DeviceState?
+    /// `.full` when they are more than an answer of `IngestAPI.maxListBytes` has room for. Each sample is counted once; one
+    /// that comes or changes meanwhile is counted as it was or as it is.
     func ranges(device: String, account: String) async throws(StorageFailure) -> [DayRange]?
 
     /// Replaces the gaps with the same ring and first seq, adds the others; makes the device known.
@@ -84,6 +86,8 @@ public struct StorageFailure: Error, Equatable, Sendable, CustomStringConvertibl
     public internal(set) var isContended = false
     /// The connection is gone, not the database: another one may do.
     var isCut = false
+    /// It was cut because the database stops or starts: that says nothing of what it was asked.
+    var isStop = false
     /// No answer came in time: who waits for the same connection would not fare better.
     public internal(set) var isLate = false
 

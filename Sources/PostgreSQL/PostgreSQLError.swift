@@ -14,6 +14,8 @@ public struct PostgreSQLError: Error, Sendable, CustomStringConvertible {
     public var kind: Kind
     /// The primary message alone: DETAIL and CONTEXT can hold values of people.
     public var message: String
+    /// Of `.connection`: what the server ended it with, its five characters; nil = nobody knows why it ended.
+    public var closedWith: String?
 
     public init(kind: Kind, message: String) {
         self.kind = kind

@@ -8,7 +8,9 @@ enum ServerMessage {
     static func error(severity: String?, sqlState: String?, primary: String) -> PostgreSQLError {
         guard severity == "ERROR", let sqlState else {
             // After FATAL and PANIC the server closes; without a severity libpq speaks of a connection that it lost.
-            return PostgreSQLError(kind: .connection, message: oneLine(primary))
+            var error = PostgreSQLError(kind: .connection, message: oneLine(primary))
+            error.closedWith = severity == "FATAL" ? sqlState : nil
+            return error
         }
         // Class 22, data exceptions, quotes what could not be read.
         let isAboutData = sqlState.hasPrefix("22")

@@ -132,6 +132,32 @@ private let hostileBytes: [String] = [
         }
     }
 
+    /// It says what was stored: a refusal would be wrong.
+    @Test func anAnswerThatIsOwedIsSentHoweverMuchIsInHand() async throws {
+        let long = 32 << 20
+        try await RawServer.run(
+            limits: HTTPLimits(bodyBytes: 1000, bytesInHand: long * 3 / 2),
+            handler: { request in
+                var response = ServerResponse(
+                    status: 200, contentType: "text/plain", body: [UInt8](repeating: 120, count: long))
+                response.isOwed = request.path == ["owed"]
+                return response
+            }
+        ) { port in
+            func ask(_ path: String) throws -> RawConnection {
+                let connection = try RawConnection(port: port)
+                connection.write("GET /\(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return connection
+            }
+            var slow: [RawConnection] = []
+            for path in ["long", "owed", "owed"] {
+                slow.append(try ask(path))
+                let head = slow.last?.read(until: "\r\n\r\n")
+                #expect(head?.hasPrefix(path == "owed" ? "HTTP/1.1 200" : "HTTP/1.1 503") == true)
+            }
+        }
+    }
+
     @Test func aBodyThatIsFarTooLargeIsNotReadToItsEnd() async throws {
         try await RawServer.run { port in
             // Announced: refused at once, although nothing of it was sent.

@@ -66,6 +66,8 @@ final class Gate: Sendable {
         while state.withLock({ $0.waiting.isEmpty }) { usleep(2000) }
     }
 
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
     func somebodyWaits() async {
         while state.withLock({ $0.waiting.isEmpty }) { try? await Task.sleep(for: .milliseconds(5)) }
     }

@@ -1,6 +1,8 @@
 import Dispatch
+import Glibc
 import HTTPServer
 import Locking
+import PostgreSQL
 import PostgreSQLTestSupport
 import Testing
 
@@ -297,19 +299,61 @@ import Testing
         await queue.close()
     }
 
-    @Test func nothingButADiskThatRefusesLeavesDoubtAboutRoom() async throws {
-        let engine = Engine()
-        let queue = WriteQueue(engine, limits: .untilTheTestEnds)
-        let full = StorageFailure(.unavailable, "53100: no space left on device")
-        // The database was restarted.
-        var cut = StorageFailure(.unavailable, "57P01: terminating connection")
-        cut.isCut = true
-        for (failure, isDoubtful) in [(cut, false), (full, true)] {
+    @Test func whatMayBeAFullDiskLeavesDoubtAboutRoom() async throws {
+        func closed(_ state: String?) -> StorageFailure {
+            var error = PostgreSQLError(kind: .connection, message: "bye")
+            error.closedWith = state
+            return StorageFailure(error)
+        }
+        func refused(_ state: String) -> StorageFailure {
+            StorageFailure(PostgreSQLError(kind: .server(sqlState: state), message: "no"))
+        }
+        let failures =
+            // The database stops, or has not started.
+            ["57P01", "57P02", "57P03"].flatMap { [(closed($0), false), (refused($0), false)] }
+            // Where its log of writes has no room it ends every connection, and tells none of them why.
+            + [(closed(nil), true), (closed("57P05"), true), (refused("57P04"), true)]
+            + [(refused("53100"), true), (refused("40001"), false), (refused("42601"), false)]
+        for (failure, isDoubtful) in failures {
+            let engine = Engine()
+            let queue = WriteQueue(engine, limits: .untilTheTestEnds)
             engine.state.withLock { $0.endFailure = failure }
             await #expect(throws: failure) { try await queue.perform(account("a")) }
-            #expect(await queue.room.isDoubtful == isDoubtful)
+            #expect(await queue.room.isDoubtful == isDoubtful, "\(failure)")
+            await queue.close()
         }
-        await queue.close()
+    }
+
+    @Test(.enabled(if: TestEngine.isPostgreSQL), .timeLimit(.minutes(5)))
+    func aServerThatEndsAConnectionSaysWhetherItIsToldTo() async throws {
+        let server = try TestPostgreSQL()
+        let engine = PostgreSQLEngine(uri: server.conninfo())
+        try engine.prepare()
+        for isTold in [true, false] {
+            let queue = WriteQueue(engine, limits: .untilTheTestEnds)
+            let end = isTold ? "pg_terminate_backend(pg_backend_pid())" : "pg_sleep(0)"
+            let job = WriteJob<Void>(reads: [SQLCall(TestStatement(text: "SELECT pg_backend_pid()"))]) {
+                _, results throws(StorageFailure) in
+                if !isTold, let backend = try results.first?.rows.first?.int(0), backend > 1 {
+                    kill(pid_t(backend), SIGKILL)
+                }
+                return Decision(
+                    value: (),
+                    writes: [
+                        SQLCall(AccountStatement.make, .text("a"), .int(0)),
+                        SQLCall(TestStatement(text: "SELECT 1 FROM (SELECT \(end)) AS ended")),
+                    ])
+            }
+            do throws(StorageFailure) {
+                try await queue.perform(job)
+                Issue.record("a connection that is ended commits")
+            } catch {
+                #expect(error.isCut, "\(error)")
+                #expect(error.isStop == isTold, "\(error)")
+            }
+            #expect(await queue.room.isDoubtful == !isTold)
+            await queue.close()
+        }
     }
 
     @Test(.enabled(if: TestEngine.isPostgreSQL), .timeLimit(.minutes(5)))

@@ -114,6 +114,7 @@ import Testing
         thread.join()
         #expect(failure?.kind == .connection)
         #expect(failure?.message == "terminating connection due to administrator command")
+        #expect(failure?.closedWith == "57P01")
         #expect(connection.isBroken)
     }
 

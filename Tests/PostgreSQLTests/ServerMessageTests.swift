@@ -13,6 +13,14 @@ import Testing
         #expect(ServerMessage.error(severity: nil, sqlState: nil, primary: "lost\n").kind == .connection)
     }
 
+    @Test func whyTheServerEndedAConnectionIsKept() {
+        for (severity, state) in [("FATAL", "57P01"), ("PANIC", nil), ("ERROR", nil)] {
+            let error = ServerMessage.error(severity: severity, sqlState: "57P01", primary: "bye")
+            #expect(error.closedWith == state, "\(severity)")
+        }
+        #expect(ServerMessage.error(severity: nil, sqlState: nil, primary: "lost").closedWith == nil)
+    }
+
     @Test func aDataExceptionLosesWhatItQuotes() {
         let error = ServerMessage.error(
             severity: "ERROR", sqlState: "22P02",

@@ -1,5 +1,4 @@
 import IngestAPI
-import SampleChunks
 
 /// Reads what is known of devices.
 struct DeviceReads {
@@ -57,57 +56,6 @@ struct DeviceReads {
         ])
         guard let row = results.first?.rows.first else { return nil }
         return try ShownDevice(row, key).state(results.last?.rows ?? [])
-    }
-
-    /// Nil for a device that is not known. What has expired is in no range.
-    func ranges(_ key: DeviceKey) throws(StorageFailure) -> [DayRange]? {
-        guard try DeviceRow.read(key, in: session) != nil else { return nil }
-        var ranges: [RangeKey: DayRange] = [:]
-        try forEachChunk(key) { ring, samples in
-            for sample in samples {
-                let day = sample.recordedAt.dayNumber
-                let key = RangeKey(ring: ring, type: sample.type.code, day: day)
-                guard let known = ranges[key] else {
-                    ranges[key] = DayRange(
-                        ring: RingCode.text(ring), type: sample.type, day: sample.recordedAt.day, count: 1,
-                        minSeq: sample.seq, maxSeq: sample.seq)
-                    continue
-                }
-                ranges[key]?.count += 1
-                ranges[key]?.minSeq = min(known.minSeq, sample.seq)
-                ranges[key]?.maxSeq = max(known.maxSeq, sample.seq)
-            }
-        }
-        return ranges.sorted { $0.key < $1.key }.map(\.value)
-    }
-
-    /// Chunks read at once.
-    private static let page: Int64 = 64
-
-    private func forEachChunk(
-        _ key: DeviceKey, _ body: (Int64, [APISample]) -> Void
-    ) throws(StorageFailure) {
-        var (ring, first) = (Int64(-1), Int64(0))
-        while true {
-            let rows = try session.rows(
-                SQLCall(
-                    DeviceStatement.chunksAfter, key.value, .int(ring), .int(first), .int(Self.page)))
-            for row in rows {
-                (ring, first) = (try row.int64(0), try row.int64(1))
-                body(ring, try ChunkRows.samples(try row.bytes(2)))
-            }
-            if rows.count < Int(Self.page) { return }
-        }
-    }
-
-    private struct RangeKey: Hashable, Comparable {
-        let ring: Int64
-        let type: Int
-        let day: Int64
-
-        static func < (left: Self, right: Self) -> Bool {
-            (left.ring, left.type, left.day) < (right.ring, right.type, right.day)
-        }
     }
 }
 

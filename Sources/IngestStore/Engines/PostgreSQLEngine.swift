@@ -68,6 +68,7 @@ extension StorageFailure {
         guard case .server(let state) = error.kind else {
             self.init(error.kind == .misuse ? .defect : .unavailable, error.message)
             isCut = error.kind == .connection
+            isStop = error.closedWith.map(Self.stops.contains) ?? false
             isLate = error.kind == .timeout
             return
         }
@@ -88,8 +89,13 @@ extension StorageFailure {
             self.init(.unavailable, "\(state): \(error.message)")
             // Operator intervention: the server ended this connection.
             isCut = state.hasPrefix("57P")
+            isStop = Self.stops.contains(state)
         }
     }
+
+    /// admin_shutdown, crash_shutdown, cannot_connect_now. A full disk for the log of writes ends all connections as well, with a
+    /// PANIC or without a word.
+    private static let stops: Set = ["57P01", "57P02", "57P03"]
 
     static func translating<Value>(
         _ body: () throws(PostgreSQLError) -> Value

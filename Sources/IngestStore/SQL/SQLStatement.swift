@@ -98,6 +98,14 @@ enum DeviceStatement: String, SQLStatement, CaseIterable {
         SELECT ring, first_seq, content FROM chunks
         WHERE device_id = $1 AND (ring, first_seq) > ($2, $3) ORDER BY ring, first_seq LIMIT $4
         """
+    /// Which chunks have seqs above $3 in the ring $2, or are of a ring after it, and how large they are: the first $4.
+    case chunkSizes = """
+        SELECT ring, first_seq, last_seq, length(content) FROM chunks
+        WHERE device_id = $1 AND (ring, first_seq) >= ($2, coalesce(
+            (SELECT max(first_seq) FROM chunks WHERE device_id = $1 AND ring = $2 AND first_seq <= $3), 0))
+            AND (ring > $2 OR last_seq > $3)
+        ORDER BY ring, first_seq LIMIT $4
+        """
     case oldChunks = """
         SELECT ring, first_seq, last_seq, first_ms, last_ms, content FROM chunks
         WHERE device_id = $1 AND last_ms < $2 AND received_ms < $2 ORDER BY ring, first_seq LIMIT $3

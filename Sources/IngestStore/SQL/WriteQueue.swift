@@ -161,8 +161,9 @@ actor WriteQueue {
             guard !error.isContended else { return group.forEach { putBack($0, error) } }
             lastSuccess = nil
             rules.note(error, at: .now)
-            // Neither a defect nor another's transaction says anything about room, nor does no answer, nor a connection that ended.
-            if error.kind != .defect, !error.isTransient, !error.isLate, !error.isCut {
+            // Neither a defect nor another's transaction says anything about room, nor does no answer, nor a database that stops. A
+            // connection that ended for any other reason may have: a disk that is full takes all of them along.
+            if error.kind != .defect, !error.isTransient, !error.isLate, !error.isStop {
                 room.failed(bytesOfGroup)
             }
             for job in group { job.fail(error) }
