@@ -125,7 +125,9 @@ extension BlueZClient {
                 return
             } catch {
                 guard error.kind == .unsupported else { throw error }
-                // Offered and refused: the other way.
+                // Offered and refused: the other way, and on later links at once. What StartNotify begins outlives the link, and
+                // AcquireNotify would be told then that somebody has the notifications.
+                withoutSockets.insert(link.address)
             }
         }
         try await startNotify(path, link, mailbox)

@@ -72,6 +72,18 @@ import Testing
         #expect(try await bed.stream(from: 1, next, signals).count == 200)
     }
 
+    @Test func aSocketThatIsRefusedIsNotAskedForAgain() async throws {
+        let bed = try await GatewayBed.start(records: 200)
+        try await bed.answer("AcquireNotify", "org.bluez.Error.NotSupported", times: 1)
+        for _ in 0..<2 {
+            let link = try await bed.connect()
+            let mailbox = NotificationMailbox()
+            try await link.subscribe(into: mailbox)
+            #expect(try await bed.stream(from: 1, link, mailbox).count == 200)
+            await link.disconnect()
+        }
+    }
+
     @Test func aSocketThatEndsWithItsLinkIsTakenAgain() async throws {
         let bed = try await GatewayBed.start()
         for _ in 0..<2 {
