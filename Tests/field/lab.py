@@ -5,7 +5,8 @@ import re
 import subprocess
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / name) for name in ("lab", "faults", "gateway")]
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / name) for name in ("lab", "faults", "gateway")]
 
 from bed import GatewayCase  # noqa: E402
 

@@ -30,7 +30,7 @@ class Once(FieldCase):
     def test_connect_in_the_words_of_old_releases(self):
         self.each("Connect", [(BLUEZ + "Failed", text) for text in [
             "Software caused connection abort", "Connection timed out", "Connection refused", "Connection reset by peer", "Host is down",
-            "Operation already in progress", "Function not implemented", "Input/output error", "Device or resource busy"]])
+            "Operation already in progress", "Input/output error", "Device or resource busy"]])
 
     def test_connect_by_each_name(self):
         self.each("Connect", [
@@ -100,12 +100,23 @@ class ForEver(FieldCase):
     def test_an_error_that_nobody_knows(self):
         self.named("Connect", BLUEZ + "Newer", "what nobody knows yet", ["unknown"])
 
+    def test_what_this_host_can_not_do_is_named_and_tried_when_somebody_asks(self):
+        stack = self.line(records=60)
+        stack.start_bus().start_server().start_sim()
+        self.answer(stack, "Connect", BLUEZ + "Failed", "Function not implemented", times=1)
+        stack.start_daemon()
+        self.wait_for_band_problem(stack, ["unsupported"])
+        stack.command("sync")
+        self.comes_through(stack)
+
     def test_discovery_that_is_always_in_progress(self):
         stack = self.line(records=60)
         stack.start_bus().start_server().start_sim()
         self.answer(stack, "StartDiscovery", BLUEZ + "InProgress", "Operation already in progress", times=1_000_000, band=None)
         stack.start_daemon()
-        stack.wait(lambda: "bluetooth_stuck" in self.problems(stack), "the problem", deadline=300, pause=1)
+        # Nobody is looked for, and whoever asks is told why.
+        self.wait_for_band_problem(stack, ["busy"])
+        self.assertNotEqual(stack.command("sync", check=False).returncode, 0)
         self.answer(stack, "StartDiscovery", BLUEZ + "InProgress", times=0, band=None)
         self.comes_through(stack)
 

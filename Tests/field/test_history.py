@@ -2,8 +2,7 @@
 
 import subprocess
 
-from bed import HERE
-from lab import FieldCase
+from lab import TESTS, FieldCase
 
 DAY = 86_400_000
 
@@ -94,7 +93,7 @@ class Silence(FieldCase):
         stack = self.line(bands=2)
         library, clock = stack.directory / "wallclock.so", stack.directory / "wallclock"
         subprocess.run(
-            ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(HERE.parent / "lab" / "wallclock.c")], check=True)
+            ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(TESTS / "lab" / "wallclock.c")], check=True)
         clock.write_text(f"{-3 * DAY} 1\n")
         # Three days ago both recorded.
         usual = dict(stack.sim.environment)

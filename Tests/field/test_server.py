@@ -9,6 +9,11 @@ from lab import FieldCase
 JSON = {"Content-Type": "application/json"}
 
 
+def refusal(status, code, **fields):
+    """As the API writes one."""
+    return status, {**JSON, **fields}, json.dumps({"error": {"code": code, "message": "why"}}).encode()
+
+
 def samples(body):
     """Those of a batch."""
     text = gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body
@@ -58,19 +63,19 @@ class Answers(FieldCase):
         self.named_until_it_ends((302, {"Location": "http://127.0.0.1:9/"}, b""), ["not_this_api", "captive_portal"])
 
     def test_a_server_that_fails(self):
-        self.named_until_it_ends((500, JSON, b'{"error":"internal"}'), ["server_error"])
+        self.named_until_it_ends(refusal(500, "internal"), ["server_error"])
 
     def test_one_that_wants_less_at_once_gets_less(self):
         most = 50
 
         def rule(body, _):
-            return (413, JSON, b'{"error":"too_large"}') if len(samples(body)) > most else None
+            return refusal(413, "batch_too_large") if len(samples(body)) > most else None
 
         stack = self.fronted(rule)
         self.comes_through(stack)
 
     def test_one_that_wants_fewer_requests_is_left_alone_for_so_long(self):
-        stack = self.fronted(lambda body, count: (429, {**JSON, "Retry-After": "2"}, b'{"error":"rate_limited"}') if count <= 2 else None)
+        stack = self.fronted(lambda body, count: refusal(429, "rate_limited", **{"Retry-After": "2"}) if count <= 2 else None)
         self.comes_through(stack)
 
     def test_answers_that_are_lost_count_once(self):
