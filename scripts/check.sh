@@ -66,6 +66,8 @@ check "python syntax" python_syntax
 check "systemd units" scripts/check-units.py
 check "systemd units: each missing line is caught" scripts/check-units.py --self-test
 check "bus policy" policy_file
+check "kinds of trouble and their tests" scripts/check-field.py
+check "kinds of trouble: planted violations are caught" scripts/check-field.py --self-test
 check "no leftovers" leftovers
 check "counting of test results" scripts/part.sh --self-test
 check "warnings are errors" build

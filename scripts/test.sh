@@ -31,7 +31,7 @@ scripts/part.sh server 6 Tests/server/run.py
 scripts/part.sh gateway 7 Tests/gateway/run.py
 scripts/part.sh radio 5 Tests/radio/run.py
 scripts/part.sh dashboard 6 Tests/dashboard/run.py
-scripts/part.sh field 5 Tests/field/run.py
+scripts/part.sh field 8 Tests/field/run.py
 scripts/part.sh faults 7 Tests/faults/run.py
 scripts/part.sh doctor 4 Tests/doctor/run.py
 # More lives of the whole line are run by `make chaos`.

@@ -71,6 +71,9 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case vanish
     case notifyRefused = "notifyrefused"
     case pairFails = "pairfails"
+    case smallMTU = "smallmtu"
+    case deadSocket = "deadsocket"
+    case forgotten
 
     /// What the number after a second colon, or after `@N:`, means; nil = there is none.
     var defaultAmount: Int64? {

@@ -7,11 +7,15 @@ extension BusSimulator {
     private static let adapterInterface = BlueZInterfaces.adapter.name
 
     func exportAdapter(signal: Bool) {
+        exportAdapter(at: adapterPath, address: options.adapterAddress, isPowered: isPowered, signal: signal)
+    }
+
+    func exportAdapter(at path: String, address: String, isPowered: Bool, signal: Bool) {
         tree.export(
-            adapterPath, [BlueZInterfaces.adapter, BlueZInterfaces.gattManager],
+            path, [BlueZInterfaces.adapter, BlueZInterfaces.gattManager],
             properties: [
                 Self.adapterInterface: [
-                    "Address": .string(options.adapterAddress), "AddressType": .string("public"),
+                    "Address": .string(address), "AddressType": .string("public"),
                     "Name": .string("bandsim"), "Alias": .string("bandsim"), "Class": .uint32(0),
                     "Powered": .bool(isPowered), "Discoverable": .bool(false),
                     "DiscoverableTimeout": .uint32(180),
@@ -79,6 +83,9 @@ extension BusSimulator {
             tree.setProperties(device.path, BlueZInterfaces.deviceName, [:], invalidated: ["RSSI"])
         }
         setAdapter(["Discovering": .bool(false)])
+        for device in devices where device.isExported && device.isTemporary && device.link == .down {
+            if device.strikes(.forgotten) != nil { removeDevice(device) }
+        }
     }
 
     private func setDiscoveryFilter(_ call: MethodCall) -> CallOutcome {
@@ -151,6 +158,7 @@ extension BusSimulator {
     func set(_ call: MethodCall, _ interface: String, _ name: String, _ value: BusValue)
         -> ObjectTree.SetOutcome
     {
+        if call.path == foreignAdapterPath { return .store }
         if interface == Self.adapterInterface { return setAdapter(call, name, value) }
         return setDevice(call, name, value)
     }

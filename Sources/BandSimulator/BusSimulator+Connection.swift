@@ -104,6 +104,7 @@ extension BusSimulator {
         device.link = .up
         device.linkNumber += 1
         let link = device.linkNumber
+        device.mtu = device.strikes(.smallMTU) == nil ? negotiatedMTU : 23
         takeLink(device)
         overflow(besides: device)
         if device.stored.isPaired, device.stored.lostKeys == true { return refuseKeys(device) }
@@ -165,7 +166,7 @@ extension BusSimulator {
             for characteristic in device.characteristics {
                 tree.setProperties(
                     characteristic.path, BlueZInterfaces.characteristic.name,
-                    ["MTU": .uint16(UInt16(clamping: negotiatedMTU))], signal: false)
+                    ["MTU": .uint16(UInt16(clamping: device.mtu))], signal: false)
             }
         } else {
             exportServices(device)

@@ -131,7 +131,7 @@ extension BusSimulator {
         if definition.notifies { properties["Notifying"] = .bool(!characteristic.sessions.isEmpty) }
         if definition.has("write-without-response") { properties["WriteAcquired"] = .bool(false) }
         if definition.has("notify"), options.acquireNotify { properties["NotifyAcquired"] = .bool(false) }
-        if device.isConnected { properties["MTU"] = .uint16(UInt16(clamping: negotiatedMTU)) }
+        if device.isConnected { properties["MTU"] = .uint16(UInt16(clamping: device.mtu)) }
         tree.export(
             characteristic.path, [BlueZInterfaces.characteristic],
             properties: [BlueZInterfaces.characteristic.name: properties])

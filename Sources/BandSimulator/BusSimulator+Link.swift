@@ -5,7 +5,7 @@ import Dispatch
 extension BusSimulator {
     func takeLink(_ device: SimulatedDevice) {
         device.keeper.linked = device
-        device.keeper.band.linkUp(mtu: negotiatedMTU)
+        device.keeper.band.linkUp(mtu: device.mtu)
     }
 
     /// Nothing happens if the link is another host's.

@@ -114,8 +114,10 @@ extension BusSimulator {
             })
         guard let pair else { return fail(call, BlueZError.failed("Input/output error")) }
         characteristic.acquiredNotify = pair.ours
-        reply(call, [.fileDescriptor(pair.theirs), .uint16(UInt16(clamping: negotiatedMTU))])
+        reply(call, [.fileDescriptor(pair.theirs), .uint16(UInt16(clamping: device.mtu))])
         tree.setProperties(characteristic.path, Self.interface, ["NotifyAcquired": .bool(true)])
+        // The link stands, and the socket ends all the same.
+        if device.strikes(.deadSocket) != nil { releaseNotify(device, characteristic) }
     }
 
     /// The client closed its end: the configuration is cleared.

@@ -59,6 +59,19 @@ extension BusSimulator {
         for device in devices where !device.isTemporary { exportDevice(device) }
     }
 
+    /// Another adapter, of another address, under a number that may have been this one's.
+    func plugForeign(as number: Int) {
+        let path = "/org/bluez/hci\(number)"
+        guard path != adapterPath || !isPlugged else { return }
+        foreignAdapterPath = path
+        exportAdapter(at: path, address: "00:AA:02:00:00:01", isPowered: true, signal: true)
+    }
+
+    /// Discovery of every client ends, as when somebody else or the kernel stops it.
+    func endDiscovery() {
+        for client in discovery.clients { endDiscovery(of: client) }
+    }
+
     /// rfkill's switch. What it blocks can't be switched on over BlueZ.
     public func setBlocked(_ isBlocked: Bool) {
         trouble.isBlocked = isBlocked
@@ -132,6 +145,9 @@ extension BusSimulator {
             trouble.discoveryIsStuck = flag
             if flag { setAdapter(["Discovering": .bool(false)]) }
         case "Restart": await restart()
+        case "EndDiscovery": endDiscovery()
+        case "PlugForeign": plugForeign(as: max(0, min(call.arguments.first?.integer ?? 0, 99)))
+        case "Answer": adapterAnswers.set(call.arguments)
         case "Status": return .reply([.properties(adapterStatus())])
         default: return .never
         }

@@ -136,7 +136,7 @@ extension BusSimulator {
         default: return .failure(BlueZError.notSupported)
         }
         if isCommand {
-            guard bytes.count <= negotiatedMTU - 3 else {
+            guard bytes.count <= device.mtu - 3 else {
                 return .failure(BlueZError.failed("Failed to initiate write"))
             }
             receiveCommand(device, characteristic, bytes)
@@ -145,7 +145,7 @@ extension BusSimulator {
         guard characteristic.write == nil else { return .failure(BlueZError.inProgress) }
         characteristic.write = call.token
         // A long write is prepared writes, and the band knows none.
-        let isLong = bytes.count > negotiatedMTU - 3 || offset > 0
+        let isLong = bytes.count > device.mtu - 3 || offset > 0
         request(device) { simulator in
             simulator.withBond(device, characteristic) { simulator in
                 simulator.finishWrite(device, characteristic, isLong ? nil : bytes)
@@ -191,7 +191,7 @@ extension BusSimulator {
             return .failure(BlueZError.notSupported)
         }
         guard characteristic.acquiredWrite == nil else { return .failure(BlueZError.writeAcquired) }
-        let limit = negotiatedMTU - 3
+        let limit = device.mtu - 3
         let pair = PacketSocket.pair(
             sendBuffer: options.socketBuffer, queue: bus.executor.queue,
             received: { [weak self] packet in
@@ -205,7 +205,7 @@ extension BusSimulator {
             })
         guard let pair else { return .failure(BlueZError.failed("Input/output error")) }
         characteristic.acquiredWrite = pair.ours
-        reply(call.token, [.fileDescriptor(pair.theirs), .uint16(UInt16(clamping: negotiatedMTU))])
+        reply(call.token, [.fileDescriptor(pair.theirs), .uint16(UInt16(clamping: device.mtu))])
         tree.setProperties(
             characteristic.path, BlueZInterfaces.characteristic.name, ["WriteAcquired": .bool(true)])
         return .later

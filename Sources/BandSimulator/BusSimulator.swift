@@ -25,6 +25,10 @@ public actor BusSimulator {
     private var isStopped = false
     /// Calls of each method of the adapter, for its fault script.
     private var adapterCalls: [String: UInt64] = [:]
+    /// How tests want calls of the adapter to be answered.
+    var adapterAnswers = ScriptedAnswers()
+    /// Of an adapter without bands that was plugged in beside.
+    var foreignAdapterPath: String?
     var saveIsScheduled = false
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { bus.unownedExecutor }
@@ -152,10 +156,13 @@ public actor BusSimulator {
             guard let self else { return .never }
             return self.assumeIsolated { simulator in
                 guard !simulator.isStopped else { return .never }
+                // It hears nobody, whatever is asked of it.
+                if call.path == simulator.foreignAdapterPath { return .reply([]) }
                 guard let device = simulator.device(at: call.path) else {
                     if let outcome = simulator.adapterFault(member) { return outcome }
                     return body(simulator, call)
                 }
+                if let error = device.answers.take(member) { return .failure(error) }
                 if device.strikes(.neverAnswer, method: member) != nil { return .never }
                 if device.strikes(.failCall, method: member) != nil { return .failure(BlueZError.att(0x0e)) }
                 if interface == BlueZInterfaces.characteristic.name, device.strikes(.vanish) != nil {
@@ -171,6 +178,7 @@ public actor BusSimulator {
     private func adapterFault(_ member: String) -> CallOutcome? {
         let count = (adapterCalls[member] ?? 0) + 1
         adapterCalls[member] = count
+        if let error = adapterAnswers.take(member) { return .failure(error) }
         if options.adapterFaults.strikes(.neverAnswer, count: count, seed: 1, method: member) != nil {
             return .never
         }

@@ -58,6 +58,10 @@ final class SimulatedDevice: @unchecked Sendable {
     var pump = StreamPump()
     /// How many calls of each kind there were, for the fault script.
     var counts: [String: UInt64] = [:]
+    /// How tests want calls of it to be answered.
+    var answers = ScriptedAnswers()
+    /// ATT MTU of the link that is.
+    var mtu = 23
     /// Notifications that a full socket dropped, over all links.
     var dropped: UInt64 = 0
     var heartRateTimer: DispatchWorkItem?

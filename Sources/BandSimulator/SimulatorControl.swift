@@ -9,6 +9,11 @@ final class SimulatorControl: Sendable {
     static let busName = "org.bandferry.Simulator1"
     static let root = "/org/bandferry/simulator"
 
+    /// The next calls of a method are answered with this error.
+    private static let answer = InterfaceDescription.Method(
+        "Answer",
+        takes: [.init("method", "s"), .init("error", "s"), .init("text", "s"), .init("times", "u")])
+
     private static let interface = InterfaceDescription(
         "org.bandferry.Simulator1",
         methods: [
@@ -19,7 +24,7 @@ final class SimulatorControl: Sendable {
             .init("RollBack", takes: [.init("forgotten", "u"), .init("records", "u")]),
             .init("Overwrite", takes: [.init("count", "u")]),
             .init("StepClock", takes: [.init("milliseconds", "x")]),
-            .init("Stall"), .init("Vanish"), .init("LoseBond"),
+            .init("Stall"), .init("Vanish"), .init("LoseBond"), answer,
             .init("SetFaults", takes: [.init("script", "s")]),
             .init("Status", returns: [.init("status", "a{sv}")]),
             .init("WriteTruth"),
@@ -32,6 +37,7 @@ final class SimulatorControl: Sendable {
             .init("Block", takes: [.init("blocked", "b")]), .init("Wedge", takes: [.init("wedged", "b")]),
             .init("StickDiscovery", takes: [.init("stuck", "b")]), .init("Restart"),
             .init("RefusePowerOn", takes: [.init("times", "u")]),
+            .init("EndDiscovery"), .init("PlugForeign", takes: [.init("number", "u")]), answer,
             .init("Status", returns: [.init("status", "a{sv}")]),
         ])
 
@@ -98,6 +104,7 @@ extension BusSimulator {
         case "Stall": device.keeper.band.stall()
         case "Vanish": removeDevice(device)
         case "LoseBond": loseBond(device.address)
+        case "Answer": device.answers.set(call.arguments)
         case "SetFaults":
             do {
                 device.keeper.band.setFaults(try FaultScript(call.arguments.first?.text ?? ""))

@@ -57,13 +57,12 @@ public enum SimulatorHelp {
           badtype badms badoffset badvalue                                       content, stays with the record
           unreadable=SEQ absent=SEQ                                              every time
           connectfails connecthangs quietconnect lateservices@N:MS lateobjects@N:MS noobjects silent@N vanish
-          notifyrefused pairfails                                                BlueZ and the link (bus only)
+          notifyrefused pairfails smallmtu deadsocket forgotten@N                BlueZ and the link (bus only)
           neveranswer:METHOD@N failcall:METHOD@N                                 one call (bus only)
-
-        LoseBond there makes a band forget its keys; BlueZ does not learn of it.
 
         Tests control the bands through org.bandferry.Simulator1 on the same bus, one object a band:
         /org/bandferry/simulator/dev_F0_F1_F2_F3_F4_F0; and the adapter through org.bandferry.SimulatedAdapter1 at
-        /org/bandferry/simulator/adapter.
+        /org/bandferry/simulator/adapter. LoseBond makes a band forget its keys, and BlueZ does not learn of it; Answer METHOD ERROR
+        TEXT N has the next N calls of a method answered with an error; PlugForeign N plugs an adapter without bands in.
         """
 }

@@ -200,7 +200,7 @@ extension BlueZClient {
         switch state.notifications {
         case .none: break
         // The drain takes what waits in the socket before it ends the mailbox.
-        case .acquired(let id): drain?.remove(id)
+        case .acquired(let id, _): drain?.remove(id)
         case .signalled(let characteristic): notified.removeValue(forKey: characteristic)?.end()
         }
         // Before that, `connect` itself says it.

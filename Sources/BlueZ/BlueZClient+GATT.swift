@@ -117,13 +117,17 @@ extension BlueZClient {
     private func subscribe(
         _ path: String, _ link: BandLink, _ mailbox: NotificationMailbox
     ) async throws(BlueZFailure) {
-        if link.characteristic(BandHistory.historyData)?.offersNotifyAcquire == true, drain != nil {
+        if link.characteristic(BandHistory.historyData)?.offersNotifyAcquire == true, drain != nil,
+            !withoutSockets.contains(link.address)
+        {
             do throws(BlueZFailure) {
                 try await acquireNotify(path, link, mailbox)
                 return
             } catch {
                 guard error.kind == .unsupported else { throw error }
-                // Offered and refused: the other way.
+                // Offered and refused: the other way, and on later links at once. What StartNotify begins outlives the link, and
+                // AcquireNotify would be told then that somebody has the notifications.
+                withoutSockets.insert(link.address)
             }
         }
         try await startNotify(path, link, mailbox)
@@ -151,7 +155,7 @@ extension BlueZClient {
             throw BlueZFailure(kind: .notConnected, during: .subscribe)
         }
         endNotifications(of: link)
-        links[link.path]?.notifications = .acquired(drain.add(descriptor, into: mailbox))
+        links[link.path]?.notifications = .acquired(drain.add(descriptor, into: mailbox), mailbox)
     }
 
     private func startNotify(
@@ -179,7 +183,7 @@ extension BlueZClient {
         guard let state = links[link.path], state.link === link else { return }
         switch state.notifications {
         case .none: break
-        case .acquired(let id): drain?.remove(id)
+        case .acquired(let id, _): drain?.remove(id)
         case .signalled(let path): notified.removeValue(forKey: path)?.end()
         }
         links[link.path]?.notifications = .none
@@ -204,7 +208,24 @@ extension BlueZClient {
 
     // MARK: the end
 
+    /// Some bluetoothds give a socket for some bands that ends before anything came while the link stands: the next links to such
+    /// a band take signals, until another bluetoothd is there.
+    private func judgeSocket(of link: BandLink) async {
+        guard links[link.path]?.link === link, link.isAlive,
+            case .acquired(_, let mailbox) = links[link.path]?.notifications, mailbox.endedUnused
+        else { return }
+        // A link that drops ends its socket too, and says so after it.
+        let reply = try? await call(
+            link.path, "org.freedesktop.DBus.Properties", "Get",
+            [.string(BlueZName.device), .string("Connected")], deadline: timings.other, during: .read,
+            device: link.path)
+        guard reply?.first?.flag == true, link.isAlive else { return }
+        withoutSockets.insert(link.address)
+        log("the socket for a band's notifications ended at once: signals are taken", [])
+    }
+
     func disconnect(link: BandLink) async {
+        await judgeSocket(of: link)
         guard links[link.path]?.link === link else { return }
         // Lets bluetoothd switch notifications off before the link goes.
         endNotifications(of: link)

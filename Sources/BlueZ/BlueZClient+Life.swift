@@ -172,6 +172,7 @@ extension BlueZClient {
         askedLast = nil
         objects = BlueZObjects()
         discoveries = []
+        withoutSockets = []
         lastSeen = [:]
         heardAt = [:]
         for path in links.keys.sorted() { linkWasLost(path, BlueZFailure(kind: why, during: .start)) }

@@ -44,6 +44,9 @@ public actor BlueZClient {
     var lastWaiter: UInt64 = 0
     var drain: NotificationDrain?
 
+    /// Bands of which sockets are refused, or end before anything comes: their notifications are taken as signals.
+    var withoutSockets: Set<BluetoothAddress> = []
+
     /// Adapters on which discovery was started.
     var discoveries: Set<BluetoothAddress> = []
     var agentPolicy: AgentPolicy?

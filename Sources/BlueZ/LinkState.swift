@@ -6,8 +6,8 @@ struct LinkState {
     /// How notifications come.
     enum Notifications {
         case none
-        /// A socket, by its id at the drain.
-        case acquired(UInt64)
+        /// A socket, by its id at the drain, and what is taken off it.
+        case acquired(UInt64, NotificationMailbox)
         /// Signals of the characteristic at the path.
         case signalled(String)
     }

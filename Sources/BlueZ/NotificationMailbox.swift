@@ -19,6 +19,7 @@ public final class NotificationMailbox: Sendable {
         var run = NotificationRun()
         var dropped = 0
         var ended = false
+        var everHeld = false
         var waker: (@Sendable () -> Void)?
     }
 
@@ -52,6 +53,9 @@ public final class NotificationMailbox: Sendable {
     /// Notifications that wait.
     public var count: Int { state.withLock { $0.run.count } }
 
+    /// It ended before anything came.
+    var endedUnused: Bool { state.withLock { $0.ended && !$0.everHeld } }
+
     // MARK: filling
 
     func append(_ notification: UnsafeRawBufferPointer) {
@@ -64,6 +68,7 @@ public final class NotificationMailbox: Sendable {
             // A stream that has ended takes nothing more: a later link has a mailbox of its own.
             guard count > 0, !state.ended else { return nil }
             let wasEmpty = state.run.isEmpty
+            state.everHeld = true
             if wasEmpty { state.run.reserve(bytes: 16_384, notifications: 64) }
             for index in 0..<count {
                 guard state.run.count < capacity else {

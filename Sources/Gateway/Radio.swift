@@ -290,6 +290,8 @@ actor Radio {
             "discovery failed",
             [("adapter", .band(adapter)), ("error", .text(failure.description))])
         handle(.scanFailed(adapter))
+        // Nobody is looked for, so nobody would ever be told.
+        for band in schedule.missedForWantOfDiscovery(at: clock.monotonic()) { tell(band, failure) }
         enqueue(adapter) { radio in
             await radio.stopScan(on: adapter)
             await radio.judgeBeside(discovery: failure, on: adapter)

@@ -18,6 +18,14 @@ extension RadioSchedule {
         ledger.scanning(self.scan?.adapters.count ?? 0, now)
     }
 
+    /// Bands that are due and would be looked for, where discovery has failed twice in a row on each adapter that is on. Once is mostly
+    /// healed before anybody asks.
+    public func missedForWantOfDiscovery(at now: MonotonicTime) -> [BluetoothAddress] {
+        let usable = adapters.values.filter(\.isUsable)
+        guard scan == nil, !usable.isEmpty, usable.allSatisfy({ $0.scanFailures > 1 }) else { return [] }
+        return bands.filter { band, turn in isLookedFor(turn, band, at: now) }.keys.sorted()
+    }
+
     /// Ends the discovery when all were heard that it looks for, or its time is over.
     mutating func endScan(_ now: MonotonicTime, _ actions: inout [RadioAction]) {
         if let until = listenUntil, until <= now { listenUntil = nil }

@@ -66,6 +66,35 @@ import Testing
         #expect(await bed.simulator.isConnected(address))
     }
 
+    @Test func aSocketMayEndWhileTheLinkStands() async throws {
+        let bed = try await SimulatorBed.start(faults: "deadsocket@1")
+        try await bed.connect()
+        let (socket, _) = try await bed.acquire(historyPath)
+        var (entry, byte) = (pollfd(fd: socket, events: Int16(POLLIN), revents: 0), UInt8(0))
+        #expect(poll(&entry, 1, 30_000) == 1 && Glibc.read(socket, &byte, 1) == 0)
+        close(socket)
+        #expect(await bed.simulator.isConnected(address))
+        let (next, mtu) = try await bed.acquire(historyPath)
+        #expect(mtu == 247)
+        close(next)
+    }
+
+    @Test func aLinkMayHaveASmallMTU() async throws {
+        let bed = try await SimulatorBed.start(faults: "smallmtu@1")
+        try await bed.connect()
+        #expect(try await bed.property(historyPath, characteristicName, "MTU") == .uint16(23))
+        await bed.simulator.cutLink(address)
+        try await bed.connect()
+        #expect(try await bed.property(historyPath, characteristicName, "MTU") == .uint16(247))
+    }
+
+    @Test func aDeviceThatNobodyWantedMayBeForgottenWithItsDiscovery() async throws {
+        let bed = try await SimulatorBed.start(faults: "forgotten@1")
+        try await bed.discover()
+        #expect(bed.trace.contains("-dev_F0_F1_F2_F3_F4_F0 Device1"))
+        try await bed.connect()
+    }
+
     @Test func servicesMayComeLate() async throws {
         let bed = try await SimulatorBed.start(faults: "lateservices@1:400")
         let clock = ContinuousClock()
@@ -259,5 +288,47 @@ import Testing
         #expect(
             await bed.failure(devicePath, deviceName, "Connect") == "Failed: le-connection-abort-by-local")
         await #expect(throws: BusError.self) { try await control("SetFaults", [.string("nonsense")]) }
+    }
+
+    @Test func callsAreAnsweredAsATestWants() async throws {
+        let bed = try await SimulatorBed.start()
+        try await bed.connect()
+        func answer(_ target: String, _ interface: String, _ method: String, times: UInt32) async throws {
+            _ = try await bed.client.call(
+                "org.bandferry.Simulator1", path: "/org/bandferry/simulator/" + target,
+                interface: "org.bandferry." + interface, "Answer",
+                [.string(method), .string("org.bluez.Error.Busy"), .string("Busy"), .uint32(times)],
+                deadline: .seconds(10))
+        }
+        try await answer("dev_F0_F1_F2_F3_F4_F0", "Simulator1", "ReadValue", times: 2)
+        for expected in ["Busy: Busy", "Busy: Busy", nil] {
+            #expect(
+                await bed.failure(infoPath, characteristicName, "ReadValue", [.properties([:])]) == expected)
+        }
+        try await answer("adapter", "SimulatedAdapter1", "StartDiscovery", times: 5)
+        #expect(await bed.failure(adapterPath, adapterName, "StartDiscovery") == "Busy: Busy")
+        try await answer("adapter", "SimulatedAdapter1", "StartDiscovery", times: 0)
+        #expect(await bed.failure(adapterPath, adapterName, "StartDiscovery") == nil)
+    }
+
+    @Test func aForeignAdapterTakesTheNameOfOneThatWent() async throws {
+        let bed = try await SimulatorBed.start()
+        func control(_ member: String, _ number: UInt32? = nil) async throws {
+            _ = try await bed.client.call(
+                "org.bandferry.Simulator1", path: "/org/bandferry/simulator/adapter",
+                interface: "org.bandferry.SimulatedAdapter1", member, number.map { [.uint32($0)] } ?? [],
+                deadline: .seconds(10))
+        }
+        try await control("Unplug")
+        try await control("PlugForeign", 0)
+        try await control("Plug", 1)
+        #expect(try await bed.property(adapterPath, adapterName, "Address") != .string("00:AA:01:00:00:23"))
+        #expect(
+            try await bed.property("/org/bluez/hci1", adapterName, "Address") == .string("00:AA:01:00:00:23"))
+        #expect(await bed.failure(adapterPath, adapterName, "StartDiscovery") == nil)
+        _ = try await bed.call("/org/bluez/hci1", adapterName, "StartDiscovery")
+        try await control("EndDiscovery")
+        #expect(
+            await bed.failure("/org/bluez/hci1", adapterName, "StopDiscovery") == "Failed: No discovery started")
     }
 }

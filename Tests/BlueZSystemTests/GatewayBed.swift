@@ -120,6 +120,16 @@ final class GatewayBed: Sendable {
 
     func loseBond() async throws { await (try simulator).loseBond(band) }
 
+    /// The next calls of a method of the band's are answered with this error.
+    func answer(_ method: String, _ error: String, times: UInt32) async throws {
+        let control = try await BusConnection.open(.address(bus.address))
+        _ = try await control.call(
+            "org.bandferry.Simulator1", path: "/org/bandferry/simulator/dev_F0_F1_F2_F3_F4_F0",
+            interface: "org.bandferry.Simulator1", "Answer",
+            [.string(method), .string(error), .string(""), .uint32(times)], deadline: .seconds(10))
+        await control.close()
+    }
+
     /// Everything that a stream brings, until its END.
     func stream(from seq: UInt32, _ link: BandLink, _ mailbox: NotificationMailbox) async throws -> [UInt32] {
         try await link.writeControlPoint(ControlPointCommand.sendFrom(seq).encoded)

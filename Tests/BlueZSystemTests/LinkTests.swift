@@ -58,6 +58,45 @@ import Testing
         #expect(mailbox.take(max: 1).run.isEmpty)
     }
 
+    @Test func aSocketThatEndsAtOnceIsNotTakenAgain() async throws {
+        let bed = try await GatewayBed.start(records: 200, faults: "deadsocket")
+        let link = try await bed.connect()
+        let mailbox = NotificationMailbox()
+        try await link.subscribe(into: mailbox)
+        try await bed.wait { _ in mailbox.take(max: 1).ended }
+        #expect(link.isAlive)
+        await link.disconnect()
+        let next = try await bed.connect()
+        let signals = NotificationMailbox()
+        try await next.subscribe(into: signals)
+        #expect(try await bed.stream(from: 1, next, signals).count == 200)
+    }
+
+    @Test func aSocketThatIsRefusedIsNotAskedForAgain() async throws {
+        let bed = try await GatewayBed.start(records: 200)
+        try await bed.answer("AcquireNotify", "org.bluez.Error.NotSupported", times: 1)
+        for _ in 0..<2 {
+            let link = try await bed.connect()
+            let mailbox = NotificationMailbox()
+            try await link.subscribe(into: mailbox)
+            #expect(try await bed.stream(from: 1, link, mailbox).count == 200)
+            await link.disconnect()
+        }
+    }
+
+    @Test func aSocketThatEndsWithItsLinkIsTakenAgain() async throws {
+        let bed = try await GatewayBed.start()
+        for _ in 0..<2 {
+            let link = try await bed.connect()
+            let mailbox = NotificationMailbox()
+            try await link.subscribe(into: mailbox)
+            try await bed.simulator.cutLink(band)
+            try await bed.wait { _ in mailbox.take(max: 1).ended }
+            await link.disconnect()
+            #expect(await bed.client.withoutSockets.isEmpty)
+        }
+    }
+
     @Test func theControlPointsErrorsAreNamed() async throws {
         let bed = try await GatewayBed.start()
         let link = try await bed.connect()

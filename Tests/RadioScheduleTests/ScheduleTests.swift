@@ -313,6 +313,21 @@ private func view(
         #expect(schedule.counters(at: time(now)).missedLooks == 0)
     }
 
+    @Test func whoIsNotLookedForBecauseDiscoveryFailsIsTold() {
+        var schedule = given(bands: 2)
+        #expect(schedule.missedForWantOfDiscovery(at: time(0)) == [])
+        _ = schedule.handle(.scanFailed(a), at: time(0))
+        #expect(schedule.missedForWantOfDiscovery(at: time(0)) == [])
+        #expect(schedule.handle(.timePassed, at: time(2_000)).contains(.startScan(a)))
+        #expect(schedule.missedForWantOfDiscovery(at: time(2_000)) == [])
+        _ = schedule.handle(.scanFailed(a), at: time(2_000))
+        #expect(schedule.missedForWantOfDiscovery(at: time(2_000)) == [bandAddress(0), bandAddress(1)])
+        // One look that works, and all is well.
+        #expect(schedule.handle(.timePassed, at: time(6_000)).contains(.startScan(a)))
+        _ = schedule.handle(.timePassed, at: time(120_000))
+        #expect(schedule.missedForWantOfDiscovery(at: time(120_000)) == [])
+    }
+
     @Test func aForgottenBandCountsUntilItsLinkIsGone() {
         var schedule = given(bands: 2, links: 1)
         _ = schedule.handle(.seen(view(heard: [(0, a, -60), (1, a, -60)], at: 100)), at: time(100))
