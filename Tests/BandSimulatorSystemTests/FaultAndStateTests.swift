@@ -329,6 +329,7 @@ import Testing
         _ = try await bed.call("/org/bluez/hci1", adapterName, "StartDiscovery")
         try await control("EndDiscovery")
         #expect(
-            await bed.failure("/org/bluez/hci1", adapterName, "StopDiscovery") == "Failed: No discovery started")
+            await bed.failure("/org/bluez/hci1", adapterName, "StopDiscovery")
+                == "Failed: No discovery started")
     }
 }
