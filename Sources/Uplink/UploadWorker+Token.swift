@@ -18,6 +18,7 @@ extension UploadWorker {
         switch tokenFile.read() {
         case .success(let read):
             token = (read.token, read.stamp)
+            reports.credentialsChanged()
             personReads.credentialsChanged()
             personWrites.credentialsChanged()
             comparisonSchedule.credentialsChanged()

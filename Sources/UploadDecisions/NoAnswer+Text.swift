@@ -18,6 +18,7 @@ extension NoAnswer {
         case .proxyAuthentication: "The proxy does not accept the gateway's name and password."
         case .proxyRefused: "The proxy does not connect the gateway to the server."
         case .notHTTP: "What answers at the server's address does not speak HTTP."
+        case .answerTooLarge: "The answer is longer than one of the ingest API's."
         case .unsendable: "The request to the server could not be made."
         case .aborted: "The upload was stopped."
         }
@@ -45,7 +46,7 @@ extension NoAnswer {
             "Check proxy_credentials_file of [upload]; it is read again when it changes. Samples are kept."
         case .proxyRefused:
             "Ask who runs the proxy of [upload] to let this host through to the server. Samples are kept."
-        case .notHTTP: "Check the url of [upload]."
+        case .notHTTP, .answerTooLarge: "Check the url of [upload]."
         case .unsendable: "Check the url of [upload] and the free memory."
         case .aborted: "Nothing."
         }

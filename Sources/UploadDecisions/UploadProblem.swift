@@ -63,7 +63,7 @@ public enum UploadProblem: Equatable, Sendable {
         case .noAnswer(.proxyUnreachable): "proxy_unreachable"
         case .noAnswer(.proxyAuthentication): "proxy_authentication_failed"
         case .noAnswer(.proxyRefused): "proxy_refused"
-        case .noAnswer(.notHTTP): "not_this_api"
+        case .noAnswer(.notHTTP), .noAnswer(.answerTooLarge): "not_this_api"
         case .noAnswer(.unsendable): "request_failed"
         case .noAnswer: "network_timeout"
         case .serverError: "server_error"
@@ -89,7 +89,7 @@ public enum UploadProblem: Equatable, Sendable {
     /// stand for themselves: `outbox_failed`, `token_unusable`, `client_key_unusable`, `proxy_credentials_unusable`.
     public var apiCode: String {
         switch self {
-        case .noAnswer(.notHTTP): "not_this_api"
+        case .noAnswer(.notHTTP), .noAnswer(.answerTooLarge): "not_this_api"
         case .noAnswer(.clientKeyUnusable): "client_key_unusable"
         case .noAnswer(.proxyCredentialsUnusable): "proxy_credentials_unusable"
         case .noAnswer, .certificateTime: "network_timeout"
@@ -123,7 +123,7 @@ public enum UploadProblem: Equatable, Sendable {
         case .leaseForbidden:
             "The server does not let this token own bands: those that it was never said to own are only observed."
         case .serverRefuses(let code): "The server refuses single samples one after the other (\(code))."
-        case .reportRefused(let code): "The server refuses a band's gaps or status (\(code))."
+        case .reportRefused(let code): "The server does not take a band's gaps or status (\(code))."
         case .tokenFile(.unreadable(let why)): "The token file could not be read: \(why)."
         case .tokenFile(.readableByOthers): "The token file can be read by others, so it is not used."
         case .tokenFile(.malformed): "The token file does not hold one line of printable characters."
@@ -148,7 +148,7 @@ public enum UploadProblem: Equatable, Sendable {
             "Put a valid gateway token into the token_file of [upload]; it is read again when it changes."
         case .leaseForbidden:
             "Put a gateway token that may own bands into the token_file of [upload]; it is read again when it changes. Where "
-                + "this one may by now, restart bandferryd. If another gateway is meant to own them, write mode = observe here."
+                + "this one may by now, wait an hour or restart bandferryd. If another gateway is meant to own them, write mode = observe here."
         case .tokenFile(.unreadable): "Check token_file of [upload] and that the service may read it."
         case .tokenFile(.readableByOthers):
             "Run chmod 600 on the token file; it is read again when it changes."
