@@ -23,6 +23,7 @@ extension UploadWorker {
             personWrites.credentialsChanged()
             comparisonSchedule.credentialsChanged()
             commands.leases.schedule.credentialsChanged()
+            commands.leases.isTokenRefused = false
             commands.leases.lookAt = .zero
             showLeases()
             // The new token is tried at once, with the cheapest question there is.
