@@ -4,7 +4,7 @@ extension Condition {
         [
             serverNameUnknown, serverNotReached, serverTimedOut, connectionBroke, certificateTime,
             certificateTimeServer, certificateTimeUnknown, hostClockWrong, tlsFailed, clientCertificateFailed,
-            proxyUnreachable, proxyAuthenticationFailed, proxyRefused, notHTTP, notThisAPI, requestFailed,
+            proxyUnreachable, proxyAuthenticationFailed, proxyRefused, notHTTP, answerTooLarge, notThisAPI, requestFailed,
             uploadStopped,
         ] + [
             serverError, rateLimited, captivePortal, answerInconsistent, nothingConfirmed,
@@ -72,6 +72,9 @@ extension Condition {
     public static let notHTTP = Condition(
         "not_this_api", .error, "http", "What answers at the server's address does not speak HTTP.",
         fix: "Check the url of [upload].")
+    public static let answerTooLarge = Condition(
+        "not_this_api", .error, "long", "The answer is longer than one of the ingest API's.",
+        fix: "Check the url of [upload].")
     public static let notThisAPI = Condition(
         "not_this_api", .error,
         "What answers at the server's address is not the ingest API (status {status}).",
@@ -107,13 +110,13 @@ extension Condition {
         "The server does not let this token own bands: those that it was never said to own are only observed.",
         fix:
             "Put a gateway token that may own bands into the token_file of [upload]; it is read again when it changes. "
-            + "Where this one may by now, restart bandferryd. If another gateway is meant to own them, write mode = observe here."
+            + "Where this one may by now, wait an hour or restart bandferryd. If another gateway is meant to own them, write mode = observe here."
     )
     public static let serverRefuses = Condition(
         "server_refuses", .error, "The server refuses single samples one after the other ({code}).",
         fix: report)
     public static let reportRefused = Condition(
-        "report_refused", .warning, "The server refuses a band's gaps or status ({code}).", fix: report)
+        "report_refused", .warning, "The server does not take a band's gaps or status ({code}).", fix: report)
     public static let outboxFailed = Condition(
         "outbox_failed", .error, "The upload could not use the database: {why}",
         fix: "See the store's own state; the upload goes on when the database can be used again.")

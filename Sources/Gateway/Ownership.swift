@@ -10,15 +10,14 @@ struct Ownership: Sendable {
 
     /// What the server said last; nil = nothing yet.
     private let known: @Sendable (DeviceID) async throws -> BandLease?
-    /// Asks the server; nil = it did not answer. Nil as a whole = there is none, so a band is owned by whoever is told to
-    /// own it.
-    private let ask: (@Sendable (DeviceID) async -> BandLease?)?
+    /// Asks the server; nil = there is none, so a band is owned by whoever is told to own it.
+    private let ask: (@Sendable (DeviceID) async -> LeaseReply)?
     private let now: @Sendable () -> (wall: Timestamp, trust: HostTrust)
     /// Bands of which the server answered since the start.
     private let asked = Guarded(Set<DeviceID>())
 
     init(store: Store, uploader: Uploader?, hostWatch: HostClockWatch) {
-        var ask: (@Sendable (DeviceID) async -> BandLease?)?
+        var ask: (@Sendable (DeviceID) async -> LeaseReply)?
         if let uploader { ask = { await uploader.askLease(of: $0, deadline: Self.deadline) } }
         self.init(
             known: { try await store.lease(of: $0) }, ask: ask,
@@ -30,7 +29,7 @@ struct Ownership: Sendable {
 
     init(
         known: @escaping @Sendable (DeviceID) async throws -> BandLease?,
-        ask: (@Sendable (DeviceID) async -> BandLease?)?,
+        ask: (@Sendable (DeviceID) async -> LeaseReply)?,
         now: @escaping @Sendable () -> (wall: Timestamp, trust: HostTrust)
     ) {
         self.known = known
@@ -41,6 +40,8 @@ struct Ownership: Sendable {
     /// Asked before the first session of each band since the start, for this card may have lain in a drawer while another
     /// gateway took the band over, and before a session where what the server said last does not suffice. While it can't be
     /// asked, the last owner goes on and a gateway that never was one observes; it is asked again before the next session.
+    /// A server that was reached and does not take the token is not out of reach: the token of a gateway that was replaced is
+    /// revoked, and the band is another's now.
     func lease(of band: AdoptedBand) async -> BandLease? {
         let known: BandLease?
         // An ack can't be taken back: what can't be read is taken for another's.
@@ -49,9 +50,13 @@ struct Ownership: Sendable {
         let now = now()
         let isFirst = asked.withLock { !$0.contains(band.device) }
         guard isFirst || BandLease.isToBeAsked(known, at: now.wall, trust: now.trust) else { return known }
-        guard let answer = await ask(band.device) else { return known ?? .unanswered }
-        _ = asked.withLock { $0.insert(band.device) }
-        return answer
+        switch await ask(band.device) {
+        case .said(let lease):
+            _ = asked.withLock { $0.insert(band.device) }
+            return lease
+        case .refused: return .unanswered
+        case .unanswered: return known ?? .unanswered
+        }
     }
 
     /// As the server said last, in the middle of a session: nobody is asked.

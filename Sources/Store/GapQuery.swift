@@ -2,6 +2,29 @@ import BandProfile
 import GatewayModel
 import SQLite
 
+/// Where a gap is among those of a device.
+public struct GapPlace: Equatable, Sendable {
+    public var ring: RingID
+    public var firstSeq: UInt32
+
+    public init(ring: RingID, firstSeq: UInt32) {
+        self.ring = ring
+        self.firstSeq = firstSeq
+    }
+}
+
+/// A gap that the server does not have as it is now.
+public struct UnsentRow: Equatable, Sendable {
+    public var gap: Gap
+    /// The row that begins right behind its end is one, too.
+    public var isFollowed: Bool
+
+    public init(gap: Gap, isFollowed: Bool) {
+        self.gap = gap
+        self.isFollowed = isFollowed
+    }
+}
+
 /// Reads gap rows, with the device that they are of.
 struct GapQuery {
     let database: Database
@@ -19,13 +42,22 @@ struct GapQuery {
         }.compactMap { $0 }
     }
 
-    func unsent(device: DeviceID, limit: Int) throws -> [Gap] {
+    /// By ring and falling seq, from the first or from right behind `place`.
+    func unsent(device: DeviceID, behind place: GapPlace?, limit: Int) throws -> [UnsentRow] {
         try database.all(
             """
-            SELECT \(GapRow.columns), rings.ring FROM gaps JOIN rings ON rings.id = gaps.ring
-            WHERE sent = 0 AND rings.band = (SELECT id FROM bands WHERE device = ?)
-            ORDER BY rings.id, first_seq LIMIT ?
-            """, .text(device.text), .int(limit), row: Self.gap)
+            SELECT \(GapRow.columns), rings.ring, EXISTS (
+                SELECT 1 FROM gaps AS next
+                WHERE next.ring = gaps.ring AND next.first_seq = gaps.last_seq + 1 AND next.sent = 0)
+            FROM gaps JOIN rings ON rings.id = gaps.ring
+            WHERE sent = 0 AND rings.band = (SELECT id FROM bands WHERE device = ?1)
+                AND (?2 IS NULL OR (rings.id, -first_seq) > (
+                    SELECT id, -?3 FROM rings WHERE ring = ?2
+                        AND band = (SELECT id FROM bands WHERE device = ?1)))
+            ORDER BY rings.id, first_seq DESC LIMIT ?4
+            """, .text(device.text), .optional(place.map { Int64($0.ring.rawValue) }),
+            .int(place?.firstSeq ?? 0), .int(limit)
+        ) { UnsentRow(gap: Self.gap($0), isFollowed: $0.int64(8) != 0) }
     }
 
     /// Only the row as it was sent: a later change has to go, too.

@@ -125,10 +125,13 @@ public final class Outbox {
 
     // MARK: Gaps and status
 
-    /// Gaps of one device that the server does not have as they are now, at most `limit`.
-    public func unsentGaps(_ device: DeviceID, limit: Int = 500) throws(StoreError) -> [Gap] {
+    /// Gaps of one device that the server does not have as they are now, by ring and falling seq, at most `limit`, those
+    /// behind `place` only. A place in a ring that is not known is behind all of them.
+    public func unsentGaps(
+        _ device: DeviceID, behind place: GapPlace? = nil, limit: Int = 500
+    ) throws(StoreError) -> [UnsentRow] {
         try storing("look for gaps to send", path) {
-            try GapQuery(database: database).unsent(device: device, limit: limit)
+            try GapQuery(database: database).unsent(device: device, behind: place, limit: limit)
         }
     }
 

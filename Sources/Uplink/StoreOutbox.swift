@@ -45,8 +45,8 @@ final class StoreOutbox: UploadOutbox {
         for device in try outbox.devices() { try outbox.releaseHeld(device) }
     }
 
-    func unsentGaps(of device: DeviceID, limit: Int) throws -> [Gap] {
-        try outbox.unsentGaps(device, limit: limit)
+    func unsentGaps(of device: DeviceID, behind place: GapPlace?, limit: Int) throws -> [UnsentRow] {
+        try outbox.unsentGaps(device, behind: place, limit: limit)
     }
 
     func markSent(_ gaps: [Gap], of device: DeviceID) throws { try outbox.markGapsSent(gaps, of: device) }

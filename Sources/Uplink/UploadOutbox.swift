@@ -22,8 +22,8 @@ protocol UploadOutbox: SharingOutbox, PersonOutbox, CommandOutbox {
     /// Keeps rows back until `releaseHeld`.
     func hold(_ batch: PendingBatch, _ indices: [Int], code: String, message: String) throws
     func releaseHeld() throws
-    /// Gaps that are new or changed since they were sent.
-    func unsentGaps(of device: DeviceID, limit: Int) throws -> [Gap]
+    /// Gaps that are new or changed since they were sent, by ring and falling seq, those behind `place` only.
+    func unsentGaps(of device: DeviceID, behind place: GapPlace?, limit: Int) throws -> [UnsentRow]
     func markSent(_ gaps: [Gap], of device: DeviceID) throws
     /// What the server has; see `Outbox.learnCauses`.
     func learnCauses(_ gaps: [Gap], of device: DeviceID) throws -> Int

@@ -114,7 +114,8 @@ extension NoAnswer {
         case .proxyAuthentication: self = .proxyAuthentication
         case .proxyRefused: self = .proxyRefused
         case .connectionLost: self = .connectionLost
-        case .answerTooLarge, .notHTTP: self = .notHTTP
+        case .notHTTP: self = .notHTTP
+        case .answerTooLarge: self = .answerTooLarge
         case .aborted: self = .aborted
         case .badRequest, .outOfMemory, .other: self = .unsendable
         }

@@ -82,7 +82,7 @@ extension UploadWorker {
             break
         case .settle(let verdict):
             notes[device]?.attempt = nil
-            notes[device]?.unknownUntil = nil
+            reports.batchSettled(of: device.text)
             run.settled(verdict)
             try settle(verdict, of: part, isRetry: isRetry, outbox)
         case .quarantine(let refusal):

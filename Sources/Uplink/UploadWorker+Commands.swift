@@ -44,6 +44,7 @@ extension UploadWorker {
             board.waitsUntil = wall(until, now: now)
             return settleRuns(problem: board.snapshot.problem)
         }
+        reports.surroundingsChanged()
         nextLook = now
         // What waits for consent, too.
         nextRelease = now

@@ -82,6 +82,7 @@ extension UploadWorker {
         _ decision: UploadDecision, of current: Comparison, _ outbox: any UploadOutbox
     ) throws -> Bool {
         let device = current.pending.device.text
+        let wasForbidden = comparisonSchedule.isForbidden
         switch comparisonSchedule.ended(
             decision, device: device, schedule: &schedule, now: clock.monotonic, using: &random)
         {
@@ -90,7 +91,7 @@ extension UploadWorker {
         case .failed:
             // Begun anew when it is due again.
             comparison = nil
-            if comparisonSchedule.isForbidden { board.log(.readingForbidden) }
+            if comparisonSchedule.isForbidden, !wasForbidden { board.log(.readingForbidden) }
         }
         return false
     }

@@ -17,6 +17,8 @@ extension UploadWorker {
         /// A session that asks is answered at once until then: the server could not be reached a moment ago, for whatever
         /// band. What it answered of one band says nothing of another.
         var silentUntil: Duration?
+        /// The server was reached and did not take the token: nothing that it said before counts until it says more.
+        var isTokenRefused = false
     }
 
     /// Bands that came or went since the last look are seen by then.
@@ -42,8 +44,10 @@ extension UploadWorker {
                 next = min(next, dueAt)
                 continue
             }
+            let wasRefused = commands.leases.isTokenRefused
             let lease = try request(band, outbox, token: token).lease
-            if let lease, lease.isOurs != (band.lease?.isOurs ?? false) { hooks.ownerChanged(band.device) }
+            let before = wasRefused ? false : band.lease?.isOurs ?? false
+            if let lease, lease.isOurs != before { hooks.ownerChanged(band.device) }
             return true
         }
         commands.leases.lookAt = next
@@ -59,19 +63,27 @@ extension UploadWorker {
     /// before.
     func lookAtLeases(of device: DeviceID) {
         commands.leases.schedule.surroundingsChanged()
+        commands.leases.silentUntil = nil
         commands.leases.dueAt[device] = nil
         commands.leases.lookAt = .zero
         nextLook = min(nextLook, clock.monotonic)
     }
 
-    /// For a session that may acknowledge nothing before: the gateway's own waits do not hold it up. Nil = the server could
-    /// not be asked.
-    func askLease(of device: DeviceID, until: Duration) -> BandLease? {
+    /// For a session that may acknowledge nothing before: the gateway's own waits do not hold it up.
+    func askLease(of device: DeviceID, until: Duration) -> LeaseReply {
         let now = clock.monotonic
         // Where it gets none, the first answer that there is ends its waiting.
         commands.leases.lookAt = .zero
+        // The upload may have been told so meanwhile; then it is not asked again before long.
+        if schedule.isTokenRefused { commands.leases.isTokenRefused = true }
+        if let reply = askedLease(of: device, until: until, now: now) { return .said(reply) }
+        return commands.leases.isTokenRefused ? .refused : .unanswered
+    }
+
+    /// Nil = the server could not be asked, or did not say it.
+    private func askedLease(of device: DeviceID, until: Duration, now: Duration) -> BandLease? {
         guard until > now, commands.leases.silentUntil.map({ $0 <= now }) ?? true,
-            !commands.leases.schedule.isForbidden, let token = currentToken(), schedule.mayAsk(now: now),
+            let token = currentToken(), commands.leases.schedule.mayAsk(now: now), schedule.mayAsk(now: now),
             let outbox = try? openedOutbox(),
             let band = try? outbox.leasedBands().first(where: { $0.device == device }), band.isOwn
         else { return nil }
@@ -131,6 +143,8 @@ extension UploadWorker {
         let wasForbidden = commands.leases.schedule.isForbidden
         let outcome = commands.leases.schedule.ended(
             decision, device: device.text, schedule: &schedule, now: now, using: &random)
+        if case .waitForCredentials = decision { commands.leases.isTokenRefused = true }
+        if outcome == .answered { commands.leases.isTokenRefused = false }
         if outcome == .refused { commands.leases.dueAt[device] = now + settings.intervals.refusedReport }
         if commands.leases.schedule.isForbidden, !wasForbidden { board.log(.leaseForbidden) }
         showLeases()
@@ -141,6 +155,15 @@ extension UploadWorker {
         board.show(
             leaseProblem: commands.leases.schedule.isForbidden ? .leaseForbidden : nil, now: clock.wall)
     }
+}
+
+/// What a session is told that asked who owns its band.
+public enum LeaseReply: Equatable, Sendable {
+    case said(BandLease)
+    /// The server was reached, and says nothing to this token: whose the band is now, nobody here knows.
+    case refused
+    /// It could not be asked.
+    case unanswered
 }
 
 extension BandLease {

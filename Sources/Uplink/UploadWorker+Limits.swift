@@ -80,6 +80,7 @@ extension UploadWorker {
 
     private func surroundingsChanged(now: Duration) {
         schedule.surroundingsChanged(now: now)
+        reports.surroundingsChanged()
         personReads.surroundingsChanged()
         personWrites.surroundingsChanged()
         comparisonSchedule.surroundingsChanged()

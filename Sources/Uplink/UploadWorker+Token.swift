@@ -18,10 +18,12 @@ extension UploadWorker {
         switch tokenFile.read() {
         case .success(let read):
             token = (read.token, read.stamp)
+            reports.credentialsChanged()
             personReads.credentialsChanged()
             personWrites.credentialsChanged()
             comparisonSchedule.credentialsChanged()
             commands.leases.schedule.credentialsChanged()
+            commands.leases.isTokenRefused = false
             commands.leases.lookAt = .zero
             showLeases()
             // The new token is tried at once, with the cheapest question there is.

@@ -19,11 +19,8 @@ final class UploadWorker {
         var isReportDoubted = false
         /// When a report last went up; the start counts, so that a history goes first.
         var reportedAt: Duration
-        /// The server does not know it: gaps and status rest until then, or until a batch makes it known.
-        var unknownUntil: Duration?
-        /// The server refused the status: it rests until then.
-        var statusRestsUntil: Duration?
         var gapLists = GapLists()
+        var causes = KnownCauses()
         /// Kept for a retry with the same content.
         var attempt: Attempt?
         /// When what lies here was last compared with what the server has.
@@ -43,6 +40,7 @@ final class UploadWorker {
     let hooks: UploadHooks
     let server: UploadServer
     var schedule: UploadSchedule
+    var reports: ReportSchedule
     var random: InjectedRandom
     var notes: [DeviceID: DeviceNotes] = [:]
     /// Had their turn in this round.
@@ -83,11 +81,13 @@ final class UploadWorker {
         self.board = board
         self.openOutbox = openOutbox
         self.hooks = hooks
-        personReads = SideSchedule(limits: settings.intervals.limits.backOff)
+        let limits = settings.intervals.limits
+        reports = ReportSchedule(limits: limits)
+        personReads = SideSchedule(limits: limits.backOff, forbiddenRest: limits.credentials)
         personWrites = personReads
         comparisonSchedule = personReads
         commands = CommandState(leases: LeaseNotes(schedule: personReads))
-        schedule = UploadSchedule(limits: settings.intervals.limits)
+        schedule = UploadSchedule(limits: limits)
         host = HostNotes(
             prompts: PromptGate(interval: settings.intervals.merge),
             budget: SendBudget(bytesPerSecond: settings.limits.bytesPerSecond))
@@ -170,8 +170,9 @@ final class UploadWorker {
         schedule.outboxWorks()
         board.pending = try outbox.pendingCount()
         isNewLook = true
-        let resting = schedule.resting(now: now).until ?? .seconds(Int64.max)
-        nextLook = max(now + .milliseconds(1), min(now + settings.intervals.idle, resting))
+        let waits = [schedule.resting(now: now).until, reports.next(after: now)].compactMap { $0 }
+        nextLook = max(
+            now + .milliseconds(1), min(now + settings.intervals.idle, waits.min() ?? .seconds(Int64.max)))
     }
 
     /// The first thing that can be done now, in order of use to others. False = nothing.
@@ -179,27 +180,42 @@ final class UploadWorker {
         let resting = schedule.resting(now: now).devices
         let awake = devices.filter { !resting.contains($0.text) }
         // Ingest API 1: max_version and complete_through are read before anything is sent.
+        if let device = awake.first(where: { notes[$0]?.isStateRead == false }) {
+            try readState(of: device, outbox, token: token, now: now)
+            return true
+        }
+        // What failed beside the samples never stands before them twice in a row.
+        let yields = reports.yieldsToBatch
+        if !yields, try workBeside(outbox, awake: awake, token: token, now: now) { return true }
+        let asleep = Set(devices).subtracting(awake)
+        let mayGo = wantsAllNow || meteredWait() == nil
+        let isSent = try mayGo && sendBatch(outbox, resting: asleep, token: token, now: now)
+        reports.batchHadItsTurn()
+        if isSent { return true }
+        if yields, try workBeside(outbox, awake: awake, token: token, now: now) { return true }
+        for device in awake {
+            if try sendReport(of: device, outbox, token: token, now: now, atRest: true) { return true }
+        }
+        return try mayGo && compare(outbox, awake: awake, resting: asleep, token: token, now: now)
+    }
+
+    /// What is no sample, and goes before them: gaps, so that `complete_through` of a batch may count them.
+    private func workBeside(
+        _ outbox: any UploadOutbox, awake: [DeviceID], token: String, now: Duration
+    ) throws -> Bool {
         if let device = awake.first(where: { wantsState($0, now: now) }) {
             try readState(of: device, outbox, token: token, now: now)
             return true
         }
         if try keepLeases(outbox, token: token, now: now) { return true }
         if try syncPersons(outbox, token: token, now: now) { return true }
-        // Gaps before samples, so that complete_through of a batch may count them.
-        for device in awake where mayReport(device, now: now) {
-            guard notes[device]?.gapLists.mayGo(now: now) == true else { continue }
+        for device in awake {
             if try sendGaps(of: device, outbox, token: token, now: now) { return true }
         }
-        for device in awake where mayReport(device, now: now) {
+        for device in awake {
             if try sendReport(of: device, outbox, token: token, now: now, atRest: false) { return true }
         }
-        let asleep = Set(devices).subtracting(awake)
-        let mayGo = wantsAllNow || meteredWait() == nil
-        if mayGo, try sendBatch(outbox, resting: asleep, token: token, now: now) { return true }
-        for device in awake where mayReport(device, now: now) {
-            if try sendReport(of: device, outbox, token: token, now: now, atRest: true) { return true }
-        }
-        return try mayGo && compare(outbox, awake: awake, resting: asleep, token: token, now: now)
+        return false
     }
 
     func openedOutbox() throws -> any UploadOutbox {

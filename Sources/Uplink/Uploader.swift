@@ -122,15 +122,16 @@ public final class Uploader: Sendable {
     }
 
     /// Asks the server for a band's lease, in front of everything else that is to be sent, because a band waits for it with
-    /// an open link. What it says is written down. Nil = it could not be asked now.
-    public func askLease(of device: DeviceID, deadline: Duration) async -> BandLease? {
-        let answer = OneShot<BandLease?>()
+    /// an open link. What it says is written down.
+    public func askLease(of device: DeviceID, deadline: Duration) async -> LeaseReply {
+        let answer = OneShot<LeaseReply>()
         let until = clock.monotonic + deadline
         let order: Mailbox.Order = { worker in
-            answer.set(answer.isSet ? nil : worker?.askLease(of: device, until: until))
+            guard !answer.isSet else { return }
+            answer.set(worker?.askLease(of: device, until: until) ?? .unanswered)
         }
-        guard settings.url != nil, mailbox.give(order) else { return nil }
-        return await answer.value(within: deadline, else: nil)
+        guard settings.url != nil, mailbox.give(order) else { return .unanswered }
+        return await answer.value(within: deadline, else: .unanswered)
     }
 
     // MARK: the thread

@@ -39,8 +39,10 @@ public enum NoAnswer: String, Equatable, Sendable, CaseIterable {
     case proxyAuthentication
     /// The proxy will not carry this.
     case proxyRefused
-    /// Something answered that does not speak HTTP, or without end.
+    /// Something answered that does not speak HTTP.
     case notHTTP
+    /// More than such an answer may have.
+    case answerTooLarge
     /// The request could not be made here: a URL that is none, no memory.
     case unsendable
     /// Ended by a stop: says nothing about the server.

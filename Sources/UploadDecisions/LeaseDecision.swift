@@ -24,7 +24,7 @@ extension StatusTable {
                 return (.taken, .held(holder: body.holder, until: body.expiresAt))
             }
         }
-        if let refusal = refusalOfLeases(outcome) { return (.passOver(refusal), .notKept) }
+        if let refusal = absence(outcome) { return (.passOver(refusal), .notKept) }
         return decideReading(outcome, wallTime: wallTime) { body in
             // An object of something else would be one that nobody holds.
             guard JSONObject.isOne(body, having: "holder"),
@@ -39,12 +39,12 @@ extension StatusTable {
     /// Judges the answer to a `DELETE` of this gateway's own lease. Who holds it then does not matter, and a lease that was
     /// not given back ends by itself.
     public static func decideLeaseReturn(_ outcome: AttemptOutcome, wallTime: APITime) -> UploadDecision {
-        refusalOfLeases(outcome).map { .passOver($0) }
+        absence(outcome).map { .passOver($0) }
             ?? decidePut(outcome, wallTime: wallTime, shows: { _ in false }).decision
     }
 
-    /// Of a server from before there were leases: that is no trouble of the network.
-    private static func refusalOfLeases(_ outcome: AttemptOutcome) -> Refusal? {
+    /// Of a server of this API that has no such request: that is no trouble of the network.
+    static func absence(_ outcome: AttemptOutcome) -> Refusal? {
         guard case .answered(let answer) = outcome,
             let error = try? APIJSON.decode(ErrorBody.self, from: answer.body).error,
             let code = APIErrorCode(rawValue: error.code), code.status == answer.status,

@@ -16,6 +16,7 @@ extension NoAnswer {
         case .proxyAuthentication: .proxyAuthenticationFailed
         case .proxyRefused: .proxyRefused
         case .notHTTP: .notHTTP
+        case .answerTooLarge: .answerTooLarge
         case .unsendable: .requestFailed
         case .aborted: .uploadStopped
         }

@@ -2,9 +2,9 @@ import IngestAPI
 
 /// Whether the answer to a PUT holds what was put.
 public enum PutProof {
-    /// A gap is one by its ring and first seq, and an old version of it is not what was put: see `ShownGap`.
-    public static func shows(_ gaps: [APIGap], _ body: [UInt8]) -> Bool {
-        shownGaps(body).map { $0.hold(gaps) } ?? false
+    /// Those of `gaps` that an answer holds as they were put.
+    public static func held(_ gaps: [APIGap], _ body: [UInt8]) -> Set<GapKey> {
+        shownGaps(body).map { $0.held(of: gaps) } ?? []
     }
 
     public static func shows(_ report: DeviceReport, _ body: [UInt8]) -> Bool {
@@ -41,13 +41,16 @@ public enum PutProof {
     }
 }
 
-struct GapKey: Decodable, Hashable {
-    var ring: String
-    var firstSeq: UInt32
+/// What a gap of a device is one by.
+public struct GapKey: Decodable, Hashable, Sendable {
+    public var ring: String
+    public var firstSeq: UInt32
 
-    init(_ gap: APIGap) {
-        ring = gap.ring
-        firstSeq = gap.firstSeq
+    public init(_ gap: APIGap) { self.init(ring: gap.ring, firstSeq: gap.firstSeq) }
+
+    public init(ring: String, firstSeq: UInt32) {
+        self.ring = ring
+        self.firstSeq = firstSeq
     }
 
     enum CodingKeys: String, CodingKey {
@@ -56,31 +59,34 @@ struct GapKey: Decodable, Hashable {
     }
 }
 
-/// How far a gap goes that the server has, and whether it is healed there.
+/// A gap as the server has it, whatever its cause is called.
 ///
-/// It may say more than was put, and rightly so: one that is healed stays healed, though another gateway does not know
-/// yet; its cause and times may be another gateway's, who knows them better. It may not say less: a shorter one names
-/// records neither as stored nor as missing, and the last PUT of a key counts, so that a server that took it has no
-/// shorter one.
+/// The last PUT of a key counts, so a server that took it has just what was put: an older version of it is longer or
+/// shorter, has another cause or other times. One that is healed stays healed, though, where another gateway does not
+/// know of it yet. A gap that another gateway put a moment later is not proven, and put again.
 struct ShownGap: Decodable, Equatable {
     /// Nil = up to the end.
     var lastSeq: UInt32?
+    var after: APITime?
+    var before: APITime?
+    var cause: String?
     var healedAt: APITime?
 
     enum CodingKeys: String, CodingKey {
+        case after, before, cause
         case lastSeq = "last_seq"
         case healedAt = "healed_at"
     }
 
-    func covers(_ put: APIGap) -> Bool {
-        (lastSeq ?? .max) >= (put.lastSeq ?? .max) && (put.healedAt == nil || healedAt != nil)
+    func isOf(_ put: APIGap) -> Bool {
+        lastSeq == put.lastSeq && after == put.after && before == put.before && cause == put.cause.rawValue
+            && (put.healedAt == nil || healedAt == put.healedAt)
     }
 }
 
 extension [GapKey: ShownGap] {
-    /// All that was put is in them.
-    func hold(_ gaps: [APIGap]) -> Bool {
-        gaps.allSatisfy { self[GapKey($0)]?.covers($0) ?? false }
+    func held(of gaps: [APIGap]) -> Set<GapKey> {
+        Set(gaps.filter { self[GapKey($0)]?.isOf($0) ?? false }.map(GapKey.init))
     }
 }
 

@@ -43,13 +43,24 @@ public enum StatusTable {
         return (decision, isShown)
     }
 
-    /// Judges the answer to `GET /v1/devices/{device_id}/gaps` after gaps were put: has it all of them, as they were put?
+    /// Judges the answer to `GET /v1/devices/{device_id}/gaps` after gaps were put: those that it has as they were put, and
+    /// `taken` for a list.
     public static func decideGapsHeld(
         _ outcome: AttemptOutcome, _ gaps: [APIGap], wallTime: APITime
-    ) -> UploadDecision {
+    ) -> (decision: UploadDecision, held: Set<GapKey>) {
+        if absence(outcome) != nil { return (.passOver(.notStored), []) }
         let (decision, known) = decideReading(outcome, wallTime: wallTime) { PutProof.shownGaps($0) }
-        guard let known, !known.hold(gaps) else { return decision.asNotShown }
-        return .passOver(.notStored)
+        return (decision.asNotShown, known?.held(of: gaps) ?? [])
+    }
+
+    /// Judges the answer to `GET /v1/devices/{device_id}/gaps` before gaps are put. `passOver`: it is never shown, and
+    /// nothing waits for it.
+    public static func decideCauses(
+        _ outcome: AttemptOutcome, wallTime: APITime
+    ) -> (decision: UploadDecision, value: [APIGap]?) {
+        if absence(outcome) != nil { return (.passOver(.notStored), nil) }
+        let (decision, gaps) = decideGaps(outcome, wallTime: wallTime)
+        return (decision.asNotShown, gaps)
     }
 
     /// Judges the answer to `GET /v1/devices/{device_id}`; a state is only one if it is of the device asked for.

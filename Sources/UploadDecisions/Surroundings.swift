@@ -97,7 +97,7 @@ extension UploadProblem {
                 ? .captivePortal : .certificateTime(CertificateTimeProblem(surroundings))
         case .notThisAPI,
             .noAnswer(.cannotResolve), .noAnswer(.cannotConnect), .noAnswer(.timedOut),
-            .noAnswer(.connectionLost), .noAnswer(.tls), .noAnswer(.notHTTP):
+            .noAnswer(.connectionLost), .noAnswer(.tls), .noAnswer(.notHTTP), .noAnswer(.answerTooLarge):
             surroundings.network.wantsLogIn ? .captivePortal : self
         default: self
         }

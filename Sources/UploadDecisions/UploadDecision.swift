@@ -30,11 +30,24 @@ public enum UploadDecision: Equatable, Sendable {
         if case .backOff(let problem, _) = self { problem.endsWithAnyAnswer } else { false }
     }
 
-    /// For a look at what the server has, beside a PUT to it: a server that will not show it, or has no such request, is no
-    /// outage, and samples must not wait for it. What may be an outage, or is about every request, stays.
-    public var asNotShown: UploadDecision {
+    /// There was no way to the server: what was asked for does not matter, and a batch would have fared no better. An
+    /// answer that did not come in time, or broke off, may be this request's alone.
+    var isAboutConnection: Bool {
+        guard case .backOff(.noAnswer(let cause), _) = self else { return false }
+        return switch cause {
+        case .timedOut, .connectionLost, .notHTTP, .answerTooLarge, .unsendable, .aborted: false
+        case .cannotResolve, .cannotConnect, .certificateTime, .tls, .clientCertificate, .clientKeyUnusable,
+            .proxyCredentialsUnusable, .proxyUnreachable, .proxyAuthentication, .proxyRefused:
+            true
+        }
+    }
+
+    /// For a look at what the server has, beside a PUT to it: a server of this API that will not show it, has no such
+    /// request, or has more than is read here, never will, and nothing waits for it. Whatever else answered may be a
+    /// captive portal's page, which passes.
+    var asNotShown: UploadDecision {
         switch self {
-        case .waitForCredentials(.forbidden), .backOff(.notThisAPI, _), .backOff(.noAnswer(.notHTTP), _),
+        case .waitForCredentials(.forbidden), .backOff(.noAnswer(.answerTooLarge), _),
             .backOff(.encodingRefused, _):
             .passOver(.notStored)
         default: self

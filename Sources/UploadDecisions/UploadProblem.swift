@@ -101,7 +101,7 @@ public enum UploadProblem: Equatable, Sendable {
     /// stand for themselves: `outbox_failed`, `token_unusable`, `client_key_unusable`, `proxy_credentials_unusable`.
     public var apiCode: String {
         switch self {
-        case .noAnswer(.notHTTP): "not_this_api"
+        case .noAnswer(.notHTTP), .noAnswer(.answerTooLarge): "not_this_api"
         case .noAnswer(.clientKeyUnusable): "client_key_unusable"
         case .noAnswer(.proxyCredentialsUnusable): "proxy_credentials_unusable"
         case .noAnswer, .certificateTime: "network_timeout"

@@ -7,15 +7,12 @@ public struct UploadSchedule: Sendable {
         var backOff: BackOff
         var notBefore: Duration?
         var problem: UploadProblem?
-        /// The codes of the refusals of its gaps and its status: samples that go up say nothing of them.
-        var refusedReports: [Report: String] = [:]
+        /// What keeps its gaps and its status from going up: samples that go say nothing of that.
+        var reportProblems: [Report: UploadProblem] = [:]
 
         /// What a person should know of it first.
         var shownProblem: UploadProblem? {
-            problem
-                ?? Report.allCases.lazy.compactMap { refusedReports[$0] }.first.map {
-                    .reportRefused(code: $0)
-                }
+            problem ?? Report.allCases.lazy.compactMap { reportProblems[$0] }.first
         }
 
         /// The server judged a batch of it: what kept it from answering is over.
@@ -44,6 +41,8 @@ public struct UploadSchedule: Sendable {
     private var isProbing: Bool { refusing != nil }
     /// Failures since the start, and the last of them.
     public private(set) var failureCount = 0
+    /// Answers as they should be since the start, to whatever request.
+    public private(set) var answerCount = 0
     public private(set) var lastFailure: UploadProblem?
 
     public init(limits: Limits = Limits()) {
@@ -63,6 +62,14 @@ public struct UploadSchedule: Sendable {
     public var waitsForCredentials: Bool {
         switch serverProblem {
         case .authenticationFailed, .forbidden, .tokenFile: true
+        default: false
+        }
+    }
+
+    /// The server said when it last spoke that it does not take this token.
+    public var isTokenRefused: Bool {
+        switch serverProblem {
+        case .authenticationFailed, .forbidden: true
         default: false
         }
     }
@@ -190,8 +197,7 @@ public struct UploadSchedule: Sendable {
             sendsIdentity = true
             return .nothing
         case .backOff(let problem, let retryAfter):
-            rest(name, for: problem, retryAfter: retryAfter, now: now, using: &random)
-            if problem.endsWithAnyAnswer { waitForServer(problem, retryAfter, now: now, using: &random) }
+            backedOff(problem, retryAfter, device: name, now: now, using: &random)
             return .nothing
         case .taken, .unknownDevice, .passOver, .pause, .waitForCredentials, .stop:
             requestEnded(decision, device: name, now: now, using: &random)
@@ -224,16 +230,39 @@ public struct UploadSchedule: Sendable {
         }
     }
 
+    /// The first look at what the server has of a device came back: samples of this one wait for it, those of others as
+    /// long as they would for a batch.
+    public mutating func stateEnded(
+        _ decision: UploadDecision, device name: String, now: Duration,
+        using random: inout some RandomNumberGenerator
+    ) {
+        switch decision {
+        case .backOff(let problem, let retryAfter):
+            backedOff(problem, retryAfter, device: name, now: now, using: &random)
+        case .taken, .unknownDevice:
+            requestEnded(decision, device: name, now: now, using: &random)
+            change(name) { $0.wasAnswered() }
+        case .passOver, .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause, .stop:
+            requestEnded(decision, device: name, now: now, using: &random)
+        }
+    }
+
     /// Gaps or a status of the device were refused: neither its samples nor the other of the two wait for that.
     public mutating func reportRefused(_ report: Report, code: String, device name: String) {
-        change(name) { $0.refusedReports[report] = code }
+        change(name) { $0.reportProblems[report] = .reportRefused(code: code) }
+    }
+
+    /// They were not taken for a cause that may be everything's: that is over with any answer.
+    public mutating func reportFailed(_ report: Report, _ problem: UploadProblem, device name: String) {
+        change(name) { $0.reportProblems[report] = problem }
+        failed(problem)
     }
 
     /// They were taken: that earlier ones were refused is over.
     public mutating func reportTaken(_ report: Report, device name: String) {
         guard devices[name]?.shownProblem != nil else { return }
         change(name) {
-            $0.refusedReports[report] = nil
+            $0.reportProblems[report] = nil
             if case .reportRefused = $0.problem { $0.problem = nil }
         }
     }
@@ -243,6 +272,10 @@ public struct UploadSchedule: Sendable {
     /// Any proper answer ends an outage. One that took two or more requests in a row was the network's or the
     /// server's, so devices need not sit out waits that they got during it.
     private mutating func serverAnswered() {
+        answerCount += 1
+        for (name, device) in devices where !device.reportProblems.isEmpty {
+            devices[name]?.reportProblems = device.reportProblems.filter { !$0.value.endsWithAnyAnswer }
+        }
         if backOff.failures >= 2 {
             for name in devices.keys where devices[name]?.problem?.endsWithAnyAnswer == true {
                 devices[name]?.notBefore = nil
@@ -276,6 +309,14 @@ public struct UploadSchedule: Sendable {
         failed(problem)
         notBefore = now + limits.refusing
         return .nothing
+    }
+
+    private mutating func backedOff(
+        _ problem: UploadProblem, _ retryAfter: Duration?, device name: String, now: Duration,
+        using random: inout some RandomNumberGenerator
+    ) {
+        rest(name, for: problem, retryAfter: retryAfter, now: now, using: &random)
+        if problem.endsWithAnyAnswer { waitForServer(problem, retryAfter, now: now, using: &random) }
     }
 
     private mutating func rest(

@@ -3,6 +3,7 @@ import GatewayModel
 import Locking
 import Store
 import Testing
+import Uplink
 
 @testable import Gateway
 
@@ -48,8 +49,7 @@ import Testing
 
     /// A server that is asked, and what was said last.
     private final class Server: Sendable {
-        /// Nil = it can't be reached.
-        let answer = Guarded<BandLease?>(nil)
+        let answer = Guarded(LeaseReply.unanswered)
         let known = Guarded<BandLease?>(nil)
         let asked = Guarded(0)
 
@@ -69,7 +69,8 @@ import Testing
         }
 
         var count: Int { asked.withLock { $0 } }
-        func says(_ lease: BandLease?) { answer.withLock { $0 = lease } }
+        func says(_ lease: BandLease) { answer.withLock { $0 = .said(lease) } }
+        func refuses() { answer.withLock { $0 = .refused } }
         func said(_ lease: BandLease?) { known.withLock { $0 = lease } }
     }
 
@@ -93,6 +94,23 @@ import Testing
         server.said(lease(false, left: 5))
         let after = await ownership.lease(of: band(1))
         #expect(after == lease(false, left: 5) && server.count == 4, "once it was answered")
+    }
+
+    /// Its gateway was replaced, and its token revoked: the server is there, and the band another's.
+    @Test func whoseTokenIsRefusedObserves() async {
+        let server = Server()
+        let ownership = server.ownership(now: now)
+        server.said(lease(true, left: 1))
+        server.refuses()
+        for count in 1...2 {
+            let refused = await ownership.lease(of: band(1))
+            #expect(refused == .unanswered && server.count == count)
+        }
+        server.says(lease(true, left: 5))
+        let told = await ownership.lease(of: band(1))
+        #expect(told == lease(true, left: 5))
+        let after = await ownership.lease(of: band(1))
+        #expect(after == lease(true, left: 1) && server.count == 3, "nothing has to be asked")
     }
 
     @Test func eachBandHasAFirstQuestionOfItsOwn() async {

@@ -166,7 +166,7 @@ import Timekeeping
         _ = try await store.commit(
             chunk([record(21)], gaps: [gap(11, 20)], through: 21), of: device, clock: reading())
         try confirmAll()
-        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
         let far: Int64 = 40 * 86_400_000
         let time = try sample(10).recordedAt.milliseconds + far
         #expect(
@@ -174,7 +174,7 @@ import Timekeeping
                 $0.recordedAt.milliseconds = time
                 $0.version = 2
             }.adopted == 1)
-        #expect(try outbox.unsentGaps(device).first?.after?.milliseconds == time)
+        #expect(try outbox.unsent(device).first?.after?.milliseconds == time)
         let found = try fixture.reader().samples(
             of: device, type: .heartRate, from: Timestamp(milliseconds: time - 1),
             to: Timestamp(milliseconds: time + 1))

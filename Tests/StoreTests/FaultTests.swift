@@ -166,7 +166,7 @@ import Testing
                 try outbox.quarantine(batch.items, of: batch, code: "bad_time", message: "")
                 try outbox.confirm(batch.items, of: batch)
             }
-            try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+            try outbox.markGapsSent(try outbox.unsent(device), of: device)
             try await store.checkHealth()
         } healed: {
             try await store.checkHealth()

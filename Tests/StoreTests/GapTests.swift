@@ -37,11 +37,11 @@ import Testing
         _ = try await store.commit(chunk([], gaps: [gap(4, 7)], through: 7), of: device, clock: reading())
         #expect(try fixture.gaps().first?.before == nil)
         let outbox = try fixture.outbox()
-        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
         _ = try await store.commit(chunk(8...9), of: device, clock: reading())
         let successor = try fixture.samples().first { $0.seq == 8 }
         #expect(try fixture.gaps().first?.before == successor?.recordedAt)
-        #expect(try outbox.unsentGaps(device).count == 1)
+        #expect(try outbox.unsent(device).count == 1)
     }
 
     @Test(
@@ -59,7 +59,7 @@ import Testing
             chunk([record(10)], gaps: [gap(4, 9, .freedElsewhere)], through: 10), of: device, clock: reading()
         )
         let outbox = try fixture.outbox()
-        let gaps = try outbox.unsentGaps(device)
+        let gaps = try outbox.unsent(device)
         try outbox.markGapsSent(gaps, of: device)
         var healed = theirs
         healed.healedAt = Timestamp(milliseconds: 1)
@@ -71,7 +71,7 @@ import Testing
         }
         #expect(rows == expected)
         // What changed goes up again.
-        let unsent = try outbox.unsentGaps(device)
+        let unsent = try outbox.unsent(device)
         #expect(learnt == (rows == ["4-9"] ? 0 : 1) && unsent.count == (learnt == 0 ? 0 : rows.count))
         #expect(try outbox.learnCauses([theirs], of: device) == 0)
     }
@@ -145,11 +145,11 @@ import Testing
         _ = try await store.commit(
             chunk([record(10)], gaps: [gap(1, 9)], through: 10), of: device, clock: reading())
         let outbox = try fixture.outbox()
-        let sent = try outbox.unsentGaps(device)
+        let sent = try outbox.unsent(device)
         _ = try await store.commit(chunk(9...9), of: device, clock: reading())
         try outbox.markGapsSent(sent, of: device)
-        #expect(try outbox.unsentGaps(device).map(\.firstSeq) == [1, 9])
-        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
-        #expect(try outbox.unsentGaps(device).isEmpty)
+        #expect(try outbox.unsent(device).map(\.firstSeq) == [1, 9])
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
+        #expect(try outbox.unsent(device).isEmpty)
     }
 }

@@ -114,7 +114,7 @@ import Testing
         try outbox.confirm(batch.items, of: batch)
         #expect(try outbox.nextBatch() == nil)
         #expect(try fixture.samples().count == 5)
-        let gaps = try outbox.unsentGaps(device)
+        let gaps = try outbox.unsent(device)
         #expect(gaps.map(\.firstSeq) == [3])
         #expect(gaps.first?.cause == .unreadable)
         #expect(try outbox.completeThrough(device, ring) == 2)
@@ -137,12 +137,12 @@ import Testing
         try outbox.quarantine([batch.items[1]], of: batch, code: "bad_time", message: "no")
         try outbox.quarantine([batch.items[3]], of: batch, code: "consent_missing", message: "", held: true)
         try outbox.confirm(batch.items, of: batch)
-        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
         #expect(try outbox.releaseQuarantined(device) == 1)
         #expect(try outbox.releaseQuarantined(device) == 0)
         // What only waits for consent is not among them.
         #expect(try seqs() == [2])
-        #expect(try outbox.unsentGaps(device).isEmpty, "a server keeps a gap healed that once was")
+        #expect(try outbox.unsent(device).isEmpty, "a server keeps a gap healed that once was")
         #expect(try await store.bandStatuses().first?.quarantined == 1)
         let again = try next()
         try outbox.quarantine(again.items, of: again, code: "bad_time", message: "no")
@@ -152,7 +152,7 @@ import Testing
         let last = try next()
         try outbox.confirm(last.items, of: last)
         #expect(try outbox.nextBatch() == nil)
-        #expect(try outbox.unsentGaps(device).map(\.healedAt) == [fixture.clock.now])
+        #expect(try outbox.unsent(device).map(\.healedAt) == [fixture.clock.now])
     }
 
     @Test func manyRefusedSamplesAndSecondReadingsAreReleasedInSlices() async throws {
@@ -189,7 +189,7 @@ import Testing
             chunk([record(9)], gaps: [gap(4, 5)], questions: [suspect(6, 8)], through: 9), of: device,
             clock: reading())
         #expect(try next().completeThrough == 3)
-        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
         #expect(try next().completeThrough == 5)
         try await store.answer(try await store.openQuestions()[0], with: [.heldByServer(6...8)])
         #expect(try next().completeThrough == 9)

@@ -207,7 +207,7 @@ private struct Life {
         #expect(Set(progress.openQuestions.flatMap { $0 }) == model.asked, "\(event)")
         #expect(
             try outbox.pendingCount() == model.unconfirmed.count + model.unsentConflicts.count, "\(event)")
-        try outbox.markGapsSent(try outbox.unsentGaps(device, limit: 100_000), of: device)
+        try outbox.markGapsSent(try outbox.unsent(device, limit: 100_000), of: device)
         #expect(try outbox.completeThrough(device, ring) == model.completeThrough, "\(event)")
         let status = try #require(try await store.bandStatuses().first)
         #expect(status.stored == model.stored.count, "\(event)")

@@ -76,10 +76,10 @@ import Testing
             chunk([record(20)], gaps: [gap(1, 9, .freedElsewhere), gap(10, 19)], through: 20), of: device,
             clock: reading())
         #expect(try outbox.openGaps(of: device) == [ring: [1...9, 10...19]])
-        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
         try outbox.heal([2, 3, 12, 13], in: ring, of: device)
         #expect(try outbox.openGaps(of: device) == [ring: [1...1, 4...9, 10...11, 14...19]])
-        #expect(try outbox.unsentGaps(device).filter { $0.healedAt != nil }.map(\.firstSeq) == [2, 12])
+        #expect(try outbox.unsent(device).filter { $0.healedAt != nil }.map(\.firstSeq) == [2, 12])
     }
 
     @Test func whatIsStoredIsFoundWheneverItWas() async throws {

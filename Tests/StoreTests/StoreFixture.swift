@@ -165,3 +165,10 @@ func isStoreError(_ kind: StoreError.Kind, _ body: () async throws -> Void) asyn
         return (error as? StoreError)?.kind == kind
     }
 }
+
+extension Outbox {
+    /// In the order of their seqs, for a device of one ring.
+    func unsent(_ device: DeviceID, limit: Int = 500) throws -> [Gap] {
+        try unsentGaps(device, limit: limit).map(\.gap).reversed()
+    }
+}

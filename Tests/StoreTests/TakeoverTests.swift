@@ -73,7 +73,7 @@ import Testing
             before: Timestamp(milliseconds: 9), cause: .overwritten)
         try await takeOver([.init(ring: ring, completeThrough: 100)], gaps: [known])
         #expect(try fixture.gaps() == [known])
-        #expect(try fixture.outbox().unsentGaps(device).isEmpty)
+        #expect(try fixture.outbox().unsent(device).isEmpty)
         // Once more changes nothing.
         try await takeOver([.init(ring: ring, completeThrough: 100)], gaps: [known])
         #expect(try fixture.gaps() == [known])

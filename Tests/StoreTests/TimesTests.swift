@@ -260,7 +260,7 @@ import Testing
         _ = try await store.commit(chunk(10...20), of: device, clock: reading)
         #expect(try fixture.gaps().first?.after == nil)
         let outbox = try fixture.outbox()
-        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
         try await store.noteHostClock(
             HostStamp(
                 bootID: "boot", monotonic: 2 * Self.hour,
@@ -270,6 +270,6 @@ import Testing
         let gap = try #require(try fixture.gaps().first)
         #expect(gap.after == Timestamp(milliseconds: Self.start + 5 * 60_000 + 250))
         #expect(gap.before == Timestamp(milliseconds: Self.start + 10 * 60_000 + 250))
-        #expect(try outbox.unsentGaps(device).count == 1)
+        #expect(try outbox.unsent(device).count == 1)
     }
 }

@@ -120,8 +120,15 @@ final class FakeOutbox: UploadOutbox, Sendable {
         }
     }
 
-    func unsentGaps(of device: DeviceID, limit: Int) throws -> [Gap] {
-        try read { Array(($0.gaps[device] ?? []).prefix(limit)) }
+    func unsentGaps(of device: DeviceID, behind place: GapPlace?, limit: Int) throws -> [UnsentRow] {
+        try read { contents in
+            let gaps = (contents.gaps[device] ?? []).sorted { $0.firstSeq > $1.firstSeq }
+            let firsts = Set(gaps.map(\.firstSeq))
+            let rows = gaps.filter { gap in place.map { gap.firstSeq < $0.firstSeq } ?? true }
+            return rows.prefix(limit).map { gap in
+                UnsentRow(gap: gap, isFollowed: gap.lastSeq.map { firsts.contains($0 + 1) } ?? false)
+            }
+        }
     }
 
     func markSent(_ gaps: [Gap], of device: DeviceID) throws {

@@ -200,8 +200,80 @@ import Testing
 
     // MARK: a session asks
 
-    private func ask(_ run: Run, within deadline: Duration = .seconds(10)) -> BandLease? {
-        run.worker.askLease(of: deviceA, until: run.clock.monotonic + deadline)
+    private func reply(
+        _ run: Run, _ device: DeviceID = deviceA, within deadline: Duration = .seconds(10)
+    ) -> LeaseReply {
+        run.worker.askLease(of: device, until: run.clock.monotonic + deadline)
+    }
+
+    private func ask(
+        _ run: Run, _ device: DeviceID = deviceA, within deadline: Duration = .seconds(10)
+    ) -> BandLease? {
+        if case .said(let lease) = reply(run, device, within: deadline) { lease } else { nil }
+    }
+
+    /// A card from a drawer: its token was revoked when its gateway was replaced.
+    @Test(arguments: [APIErrorCode.authenticationFailed, .forbidden])
+    func aServerThatDoesNotTakeTheTokenWasReached(_ code: APIErrorCode) {
+        for isToldBefore in [true, false] {
+            let run = run(
+                lease: BandLease(isOurs: true, holder: "gw_ours", until: Timestamp(milliseconds: 0)))
+            run.server.set(fault: { request, _ in
+                let isNew = request.headers.contains(HTTPHeader("Authorization", "Bearer new"))
+                return isNew ? nil : .success(ModelServer.error(APIFailure(code, "")))
+            })
+            if isToldBefore { pass(5, run) }
+            #expect(reply(run) == .refused && reply(run) == .refused)
+            // The network goes: what was said last was no.
+            run.server.set(fault: { _, _ in .failure(HTTPFailure(.cannotConnect, "")) })
+            pass(4000, run)
+            #expect(reply(run) == .refused)
+            run.clock.advance(by: .seconds(11))
+            run.server.set(fault: nil)
+            run.directory.write("new\n", to: "token")
+            #expect(ask(run)?.isOurs == true)
+        }
+    }
+
+    @Test func aServerThatIsNotReachedHasRefusedNothing() {
+        let run = run()
+        for answer in Self.outages {
+            run.server.set(fault: { _, _ in answer })
+            #expect(reply(run) == .unanswered)
+            run.clock.advance(by: .seconds(11))
+        }
+        run.directory.write("two\nlines\n", to: "token")
+        run.server.set(fault: nil)
+        #expect(reply(run) == .unanswered, "nobody was asked")
+    }
+
+    @Test func aTokenThatMayOwnBandsByNowIsNoticed() {
+        let run = run()
+        run.server.set(fault: { request, _ in
+            request.url.hasSuffix("lease") ? .success(ModelServer.error(APIFailure(.forbidden, ""))) : nil
+        })
+        pass(7300, run)
+        #expect(run.board.snapshot.leaseProblem?.code == "lease_forbidden" && lease(run) == nil)
+        #expect(run.events.value.count { $0 == .leaseForbidden } == 1)
+        run.server.set(fault: nil)
+        pass(3700, run)
+        #expect(run.board.snapshot.leaseProblem == nil && lease(run)?.isOurs == true)
+        #expect(run.owners.value == [deviceA])
+    }
+
+    /// Sessions asked in vain a moment ago; the server has answered since.
+    @Test func aServerThatCameBackIsAskedAtOnce() {
+        for code in [nil, APIErrorCode.malformed] {
+            let run = run()
+            run.server.set(fault: { _, _ in .failure(HTTPFailure(.cannotConnect, "")) })
+            #expect(ask(run) == nil)
+            run.server.set(fault: { request, _ in
+                guard let code, request.method == .get else { return nil }
+                return .success(ModelServer.error(APIFailure(code, "")))
+            })
+            while run.posts == 0 { _ = run.worker.step(wasWoken: false) }
+            #expect(ask(run)?.isOurs == true, "\(String(describing: code))")
+        }
     }
 
     @Test func aSessionAsksBeforeAnythingElseIsSaid() {
@@ -209,7 +281,7 @@ import Testing
         #expect(ask(run)?.isOurs == true && lease(run)?.isOurs == true)
         #expect(run.log == ["PUT lease"], "one request")
         #expect(run.owners.value.isEmpty, "who asked knows")
-        #expect(run.worker.askLease(of: deviceB, until: run.clock.monotonic + .seconds(10)) == nil)
+        #expect(ask(run, deviceB) == nil)
         #expect(ask(run, within: .zero) == nil)
         hold(run, for: 900)
         #expect(ask(run)?.holder == "gw_other" && lease(run)?.isOurs == false)
@@ -264,7 +336,7 @@ import Testing
         })
         #expect(ask(run) == nil)
         #expect(
-            run.worker.askLease(of: deviceB, until: run.clock.monotonic + .seconds(10))?.isOurs == true,
+            ask(run, deviceB)?.isOurs == true,
             "another band is another question")
         #expect(ask(run) == nil && tries.value == 2)
         run.server.set(fault: nil)
@@ -288,7 +360,7 @@ import Testing
             return answer
         })
         #expect(ask(run) == nil)
-        #expect(run.worker.askLease(of: deviceB, until: run.clock.monotonic + .seconds(10)) == nil)
+        #expect(ask(run, deviceB) == nil)
         #expect(tries.value == 1)
     }
 

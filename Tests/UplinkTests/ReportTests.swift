@@ -44,7 +44,7 @@ import Testing
             HTTPResponse(status: 200, body: Array("ok".utf8)),
             HTTPResponse(status: 200, body: Array(#"{"gaps":[]}"#.utf8)),
             HTTPResponse(status: 201, body: Array(#"{"gaps":[{"ring":"b5e5d00d","first_seq":12}]}"#.utf8)),
-            // The same gap as it was before: its end is known by now to lie further off.
+            // The same gap as it was before.
             HTTPResponse(
                 status: 200, body: Array(#"{"gaps":[{"ring":"b5e5d00d","first_seq":11,"last_seq":12}]}"#.utf8)
             ),
@@ -183,15 +183,20 @@ import Testing
         #expect(run.outbox.contents.value.sentGaps[deviceA]?.map(\.cause) == [.unreadable])
     }
 
-    /// What a server may say to `GET …/gaps` that has no such request, or not for this token.
-    static let unreadable: [Result<HTTPResponse, HTTPFailure>] = [
+    /// What a server says to `GET …/gaps` that never shows them, and what may be a log-in page that passes.
+    static let neverShown: [Result<HTTPResponse, HTTPFailure>] = [
         .success(ModelServer.error(APIFailure(.forbidden, ""))),
         .success(ModelServer.error(APIFailure(.notFound, ""))),
         .success(ModelServer.error(APIFailure(.methodNotAllowed, ""))),
-        .success(HTTPResponse(status: 404, body: Array("<html>".utf8))),
-        .success(HTTPResponse(status: 200, body: Array("<html>".utf8))),
         .failure(HTTPFailure(.answerTooLarge, "")),
     ]
+    static let unreadable: [Result<HTTPResponse, HTTPFailure>] =
+        neverShown + [
+            .success(HTTPResponse(status: 404, body: Array("<html>".utf8))),
+            .success(HTTPResponse(status: 200, body: Array("<html>".utf8))),
+            .success(HTTPResponse(status: 500)),
+            .failure(HTTPFailure(.timedOut, "")),
+        ]
 
     // Indices, as an answer is no argument of a test by itself.
     @Test(arguments: unreadable.indices) func gapsGoUpThoughTheServersMayNotBeRead(_ index: Int) {
@@ -202,11 +207,49 @@ import Testing
         run.server.set(fault: { request, _ in
             request.method == .get && request.url.hasSuffix("gaps") ? answer : nil
         })
+        let exact = APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: 12, cause: .unreadable)
+        run.server.contents.change { $0.gaps[deviceA.text] = [exact] }
+        let found = Gap(ring: ring, firstSeq: 11, lastSeq: 12, cause: .freedElsewhere)
+        let other = Gap(ring: ring, firstSeq: 20, lastSeq: 30, cause: .lostByBand)
+        run.outbox.contents.change { $0.gaps[deviceA] = [found, other] }
+        run.pass(.seconds(61))
+        let isNeverShown = index < Self.neverShown.count
+        #expect(
+            run.outbox.contents.value.sentGaps[deviceA]?.contains(other) == true, "the others need not wait")
+        let causes = Set(run.server.contents.value.gaps[deviceA.text]?.map(\.cause) ?? [])
+        #expect(causes == [isNeverShown ? .freedElsewhere : .unreadable, .lostByBand])
+        // Others are answered, so it is no outage: some minutes are enough.
+        for seq in UInt32(41)...60 {
+            run.outbox.add([sample(seq)])
+            run.pass(.seconds(60))
+        }
+        let later = Set(run.server.contents.value.gaps[deviceA.text]?.map(\.cause) ?? [])
+        #expect(later == [.freedElsewhere, .lostByBand])
+        #expect(run.problem == nil && run.outbox.count(.confirmed) == 30)
+    }
+
+    /// A portal's page, and then the server itself.
+    @Test func onePageOfSomethingElseOverrulesNobody() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let exact = APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: 12, cause: .unreadable)
+        run.server.contents.change { $0.gaps[deviceA.text] = [exact] }
+        let pages = Locked(3)
+        run.server.set(fault: { request, _ in
+            guard request.method == .get, request.url.hasSuffix("gaps"),
+                pages.change({ left in
+                    left -= 1
+                    return left >= 0
+                })
+            else { return nil }
+            return .success(HTTPResponse(status: 200, body: Array("<html>".utf8)))
+        })
         let found = Gap(ring: ring, firstSeq: 11, lastSeq: 12, cause: .freedElsewhere)
         run.outbox.contents.change { $0.gaps[deviceA] = [found] }
-        run.pass(.seconds(61))
-        #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.cause) == [.freedElsewhere])
-        #expect(run.problem == nil)
+        run.pass(.seconds(120))
+        #expect(run.server.contents.value.gaps[deviceA.text] == [exact])
+        #expect(run.outbox.contents.value.sentGaps[deviceA]?.map(\.cause) == [.unreadable])
     }
 
     @Test(arguments: unreadable.indices) func samplesDoNotWaitForGapsThatAreNotShown(_ index: Int) {
@@ -234,14 +277,128 @@ import Testing
         let run = Run()
         run.outbox.add((1...10).map { sample($0) })
         _ = run.untilItWaits()
-        run.server.set(fault: { _, _ in .success(ModelServer.error(APIFailure(.serverError, ""))) })
+        let (tries, puts) = (Locked(0), Locked(0))
+        run.server.set(fault: { request, _ in
+            tries.change { $0 += 1 }
+            if request.method == .put, request.url.hasSuffix("gaps") { puts.change { $0 += 1 } }
+            return .success(ModelServer.error(APIFailure(.serverError, "")))
+        })
         let found = Gap(ring: ring, firstSeq: 11, lastSeq: 12, cause: .freedElsewhere)
         run.outbox.contents.change { $0.gaps[deviceA] = [found] }
-        run.pass(.seconds(61))
-        #expect(!run.log.contains { $0.hasPrefix("PUT gaps") })
+        run.outbox.add([sample(20)])
+        run.pass(.seconds(3600))
+        #expect(puts.value == 0 && tries.value < 50, "\(tries.value)")
         run.server.set(fault: nil)
-        run.pass(.seconds(600))
+        run.pass(.seconds(1900))
         #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.cause) == [.freedElsewhere])
+        #expect(run.outbox.count(.confirmed) == 11 && run.problem == nil)
+    }
+
+    /// A server that drops some of a list has the others.
+    @Test(arguments: [1, 40]) func whatTheServerShowsOfAListIsSent(_ dropped: Int) {
+        for isReadBack in [true, false] {
+            let run = Run()
+            run.outbox.add((1...10).map { sample($0) })
+            _ = run.untilItWaits()
+            let gaps = (0..<200).map {
+                Gap(ring: ring, firstSeq: 100 + 2 * $0, lastSeq: 100 + 2 * $0, cause: .overwritten)
+            }
+            let lost = Set(gaps.dropFirst(50).prefix(dropped).map(\.firstSeq))
+            let contents = run.server.contents
+            run.server.set(fault: { request, proper in
+                guard request.method == .put, request.url.hasSuffix("gaps") else { return nil }
+                _ = proper()
+                let kept = contents.change { contents -> [APIGap] in
+                    contents.gaps[deviceA.text]?.removeAll { lost.contains($0.firstSeq) }
+                    return contents.gaps[deviceA.text] ?? []
+                }
+                let body = isReadBack ? Array("{}".utf8) : (try? APIJSON.encode(GapList(gaps: kept))) ?? []
+                return .success(HTTPResponse(status: 200, body: body))
+            })
+            run.outbox.contents.change { $0.gaps[deviceA] = gaps }
+            run.pass(.seconds(3000))
+            #expect(run.outbox.contents.value.sentGaps[deviceA]?.count == 200 - dropped)
+            #expect(run.log.count { $0.hasPrefix("PUT gaps") } <= 2 && run.problem == "report_refused")
+            run.server.set(fault: nil)
+            run.pass(.seconds(7300))
+            #expect(run.outbox.contents.value.sentGaps[deviceA]?.count == 200 && run.problem == nil)
+        }
+    }
+
+    /// Many that are refused among many that are not: a batch after each refusal, and the ledger is read once.
+    @Test func aBurstOfRefusalsLetsSamplesGoAndReadsTheLedgerOnce() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let gaps = (0..<300).map {
+            Gap(ring: ring, firstSeq: 5000 + 2 * $0, lastSeq: 5000 + 2 * $0, cause: .freedElsewhere)
+        }
+        let (refusals, inARow, longest) = (Locked(0), Locked(0), Locked(0))
+        run.server.set(fault: { request, _ in
+            if request.method == .post { inARow.change { $0 = 0 } }
+            guard request.method == .put, request.url.hasSuffix("gaps"),
+                let list = try? APIJSON.decode(GapList.self, from: request.body),
+                list.gaps.contains(where: { $0.firstSeq % 6 == 0 })
+            else { return nil }
+            refusals.change { $0 += 1 }
+            let row = inARow.change { row in
+                row += 1
+                return row
+            }
+            longest.change { $0 = max($0, row) }
+            return .success(ModelServer.error(.malformed("")))
+        })
+        run.outbox.contents.change { $0.gaps[deviceA] = gaps }
+        let before = run.log.count
+        run.outbox.add((11...4010).map { sample($0) })
+        var steps = 0
+        while run.outbox.count(.pending) > 0, steps < 200 {
+            run.clock.advance(by: .seconds(8))
+            _ = run.worker.step(wasWoken: false)
+            steps += 1
+        }
+        #expect(run.outbox.count(.confirmed) == 4010 && longest.value == 1)
+        run.pass(.seconds(600))
+        #expect(refusals.value <= 100, "\(refusals.value)")
+        #expect(run.log.dropFirst(before).count { $0 == "GET gaps" } <= 12, "once a minute")
+        run.pass(.seconds(7 * 3600))
+        #expect(run.outbox.contents.value.sentGaps[deviceA]?.count == 200, "all that it takes")
+    }
+
+    /// A status is refused and out of date then: the server has the one that is right.
+    @Test func aRefusedStatusThatIsNotTrueAnyMoreIsNoTrouble() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        run.outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 80) }
+        _ = run.untilItWaits()
+        run.server.set(fault: { request, _ in
+            request.url.hasSuffix("status") ? .success(ModelServer.error(.malformed(""))) : nil
+        })
+        run.outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 79) }
+        run.pass(.seconds(600))
+        #expect(run.problem == "report_refused")
+        run.outbox.contents.change { $0.reports[deviceA] = DeviceReport(batteryPercent: 80) }
+        run.pass(.seconds(3700))
+        #expect(run.problem == nil)
+    }
+
+    /// A server that goes on saying that it does not know the device, though it takes its samples.
+    @Test func aServerThatNeverKnowsADeviceIsNotAskedAfterEachBatch() {
+        let run = Run()
+        let tries = Locked(0)
+        run.server.set(fault: { request, _ in
+            guard request.method == .put else { return nil }
+            tries.change { $0 += 1 }
+            return .success(ModelServer.error(APIFailure(.unknownDevice, "")))
+        })
+        let gap = gap
+        run.outbox.contents.change { $0.gaps[deviceA] = [gap] }
+        for seq in UInt32(1)...118 {
+            run.outbox.add([sample(seq)])
+            run.pass(.seconds(60))
+        }
+        #expect(run.outbox.count(.confirmed) == 118)
+        #expect((1...4).contains(tries.value), "\(tries.value)")
     }
 
     @Test(arguments: [(-1, 0), (0, 0), (7, 7), (Int.max, 4_503_599_627_370_495)])

@@ -35,12 +35,28 @@ import Testing
         #expect((5...10).contains(run.rest ?? 0), "an answer ends the row of failures")
     }
 
-    @Test func whatIsForbiddenRestsUntilTheTokenChanges() {
+    @Test func whatIsForbiddenRestsForLongOrUntilTheTokenChanges() {
         var run = Run()
         #expect(run.ended(.waitForCredentials(.forbidden)) == .failed)
-        #expect(run.side.isForbidden && run.rest == nil)
-        #expect(!run.isSampleHeldUp)
+        #expect(run.side.isForbidden && run.rest == nil && !run.isSampleHeldUp)
+        #expect(run.side.wait(now: .zero) == .seconds(3600))
+        #expect(!run.side.isDue(now: .seconds(3599)) && !run.side.mayAsk(now: .seconds(3599)))
+        #expect(run.side.isDue(now: .seconds(3600)) && run.side.mayAsk(now: .seconds(3600)))
+        #expect(run.side.isForbidden, "until it is said otherwise")
         run.side.credentialsChanged()
+        #expect(run.rest == 0 && !run.side.isForbidden)
+        #expect(run.ended(.waitForCredentials(.forbidden)) == .failed)
+        #expect(run.ended(.taken, at: 3600) == .answered)
+        #expect(!run.side.isForbidden && run.rest == 0)
+    }
+
+    @Test func whatTheServerAskedForIsNotEndedByTheNetwork() {
+        var run = Run()
+        #expect(run.ended(.backOff(.serverError(status: 503), retryAfter: .seconds(60))) == .failed)
+        run.side.surroundingsChanged()
+        #expect((60...66).contains(run.rest ?? 0))
+        #expect(run.ended(.backOff(.serverError(status: 503), retryAfter: nil)) == .failed)
+        run.side.surroundingsChanged()
         #expect(run.rest == 0)
     }
 

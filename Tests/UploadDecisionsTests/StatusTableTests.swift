@@ -144,15 +144,18 @@ import UploadDecisions
     }
 
     private func put(_ outcome: AttemptOutcome, _ gaps: [APIGap] = []) -> (UploadDecision, Bool) {
-        StatusTable.decidePut(outcome, wallTime: wallTime) { PutProof.shows(gaps, $0) }
+        StatusTable.decidePut(outcome, wallTime: wallTime) { PutProof.held(gaps, $0).count == gaps.count }
     }
 
     @Test func aPutIsTakenByAnAnswerOfThisAPIAndItsRefusalTouchesNoSample() {
         let gap = APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: nil, cause: .unreadable)
-        let shown = #"{"gaps":[{"ring":"b5e5d00d","first_seq":11,"cause":"of tomorrow"}]}"#
+        let shown =
+            #"{"gaps":[{"ring":"b5e5d00d","first_seq":11,"cause":"unreadable"},"#
+            + #"{"ring":"b5e5d00d","first_seq":7,"cause":"of tomorrow"}]}"#
         #expect(put(answered(200, shown), [gap]) == (.taken, true))
         for other in [
-            "{}", #"{"gaps":[]}"#, shown.replacing("11", with: "12"), shown.replacing("b5", with: "b6"),
+            "{}", shown.replacing("unreadable", with: "of tomorrow"), #"{"gaps":[]}"#,
+            shown.replacing("11", with: "12"), shown.replacing("b5", with: "b6"),
         ] {
             #expect(put(answered(200, other), [gap]) == (.taken, false), "\(other)")
         }
@@ -168,53 +171,78 @@ import UploadDecisions
                 == (.waitForCredentials(.authenticationFailed), false))
     }
 
-    /// What the server keeps, by PUT and by GET, beside what was put: last seq and whether it is healed.
-    @Test func aServersGapMaySayMoreThanWasPutAndNotLess() {
+    /// The last PUT of a key counts, and a gap stays healed: another version of it is not what was put.
+    @Test func aServersGapIsTheOneThatWasPutOrTheSameHealed() throws {
         let time = APITime(milliseconds: 1_793_079_060_000)
-        let ends: [UInt32?] = [11, 15, 20, nil]
-        for (putLast, keptLast) in ends.flatMap({ put in ends.map { (put, $0) } }) {
-            for (isPutHealed, isKeptHealed) in [(false, false), (false, true), (true, false), (true, true)] {
-                let put = APIGap(
-                    ring: "b5e5d00d", firstSeq: 11, lastSeq: putLast, cause: .freedElsewhere,
-                    healedAt: isPutHealed ? time : nil)
-                let last = keptLast.map(String.init) ?? "null"
-                let healed = isKeptHealed ? "\"\(APITime(milliseconds: 7))\"" : "null"
-                let body =
-                    #"{"gaps":[{"ring":"b5e5d00d","first_seq":11,"last_seq":\#(last),"cause":"unreadable","#
-                    + #""healed_at":\#(healed)}]}"#
-                let isLong = keptLast == nil || putLast.map { $0 <= keptLast ?? .max } ?? false
-                let isHeld = isLong && (isKeptHealed || !isPutHealed)
-                #expect(PutProof.shows([put], Array(body.utf8)) == isHeld, "\(put) \(body)")
-                let read = StatusTable.decideGapsHeld(answered(200, body), [put], wallTime: wallTime)
-                #expect(read == (isHeld ? .taken : .passOver(.notStored)), "\(put) \(body)")
+        let put = APIGap(
+            ring: "b5e5d00d", firstSeq: 11, lastSeq: 15, after: time, before: nil, cause: .freedElsewhere)
+        let changes: [(inout APIGap) -> Void] = [
+            { $0.lastSeq = 14 }, { $0.lastSeq = 16 }, { $0.lastSeq = nil }, { $0.after = nil },
+            { $0.after = APITime(milliseconds: 7) }, { $0.before = time }, { $0.cause = .unreadable },
+            { $0.ring = "b5e5d00e" }, { $0.firstSeq = 12 },
+        ]
+        func isHeld(_ kept: APIGap, _ put: APIGap) throws -> Bool {
+            let body = try APIJSON.encode(GapList(gaps: [kept]))
+            let (decision, held) = StatusTable.decideGapsHeld(
+                .answered(.init(status: 200, body: body)), [put], wallTime: wallTime)
+            #expect(decision == .taken && held == PutProof.held([put], body))
+            return held == [GapKey(put)]
+        }
+        var healed = put
+        healed.healedAt = time
+        for (kept, put, isSame) in [
+            (put, put, true), (healed, put, true), (healed, healed, true), (put, healed, false),
+        ] {
+            #expect(try isHeld(kept, put) == isSame)
+            for change in changes {
+                var other = kept
+                change(&other)
+                #expect(try !isHeld(other, put), "\(other)")
             }
         }
+        var later = healed
+        later.healedAt = APITime(milliseconds: 7)
+        #expect(try !isHeld(later, healed))
     }
 
-    /// Gaps go before samples: a server that takes them and can't show them must not keep the samples waiting.
-    @Test func gapsThatCannotBeReadBackAreNoOutage() {
+    @Test func whatIsHeldOfAListIsNamedOneByOne() throws {
+        let gaps = (1...5).map {
+            APIGap(ring: "b5e5d00d", firstSeq: $0 * 10, lastSeq: $0 * 10, cause: .unreadable)
+        }
+        let body = try APIJSON.encode(GapList(gaps: Array(gaps.dropFirst(2))))
+        #expect(PutProof.held(gaps, body) == Set(gaps.dropFirst(2).map(GapKey.init)))
+        #expect(PutProof.held(gaps, Array("{}".utf8)).isEmpty)
+    }
+
+    /// A server of this API that can't show them never will; a page of something else passes.
+    @Test func gapsThatCannotBeReadAreNoOutageWhereTheServerSaysSo() {
         let gap = APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: nil, cause: .unreadable)
-        func decide(_ outcome: AttemptOutcome) -> UploadDecision {
-            StatusTable.decideGapsHeld(outcome, [gap], wallTime: wallTime)
+        func expect(_ outcome: AttemptOutcome, _ decision: UploadDecision) {
+            let held = StatusTable.decideGapsHeld(outcome, [gap], wallTime: wallTime)
+            #expect(held.decision == decision && held.held.isEmpty, "\(outcome)")
+            #expect(StatusTable.decideCauses(outcome, wallTime: wallTime).decision == decision, "\(outcome)")
         }
         for outcome in [
             answered(403, errorBody("forbidden")), answered(404, errorBody("not_found")),
-            answered(405, errorBody("method_not_allowed")), answered(404, Self.portal),
-            answered(200, Self.portal), answered(204), answered(200, "{}"), answered(302),
-            answered(415, errorBody("unsupported_encoding")), .unanswered(.notHTTP),
+            answered(405, errorBody("method_not_allowed")), answered(415, errorBody("unsupported_encoding")),
+            .unanswered(.answerTooLarge),
         ] {
-            #expect(decide(outcome) == .passOver(.notStored), "\(outcome)")
+            expect(outcome, .passOver(.notStored))
         }
-        #expect(decide(answered(503, errorBody("server_error"))) == Self.failing(503))
-        #expect(decide(answered(511)) == .backOff(.captivePortal, retryAfter: nil))
-        #expect(decide(answered(429, errorBody("rate_limited"))) == .pause(nil))
-        #expect(
-            decide(answered(401, errorBody("authentication_failed")))
-                == .waitForCredentials(.authenticationFailed))
-        #expect(decide(answered(404, errorBody("unknown_device"))) == .unknownDevice)
-        #expect(decide(.unanswered(.aborted)) == .stop)
-        for cause in Self.causes where cause != .notHTTP {
-            #expect(decide(.unanswered(cause)) == .backOff(.noAnswer(cause), retryAfter: nil))
+        for status in [200, 302, 403, 404, 405] {
+            expect(answered(status, Self.portal), Self.foreign(status))
+        }
+        expect(answered(204), Self.foreign(204))
+        expect(answered(200, "{}"), Self.foreign(200))
+        expect(answered(404, errorBody("method_not_allowed")), Self.foreign(404))
+        expect(answered(503, errorBody("server_error")), Self.failing(503))
+        expect(answered(511), .backOff(.captivePortal, retryAfter: nil))
+        expect(answered(429, errorBody("rate_limited")), .pause(nil))
+        expect(answered(401, errorBody("authentication_failed")), .waitForCredentials(.authenticationFailed))
+        expect(answered(404, errorBody("unknown_device")), .unknownDevice)
+        expect(.unanswered(.aborted), .stop)
+        for cause in Self.causes where cause != .answerTooLarge {
+            expect(.unanswered(cause), .backOff(.noAnswer(cause), retryAfter: nil))
         }
     }
 

@@ -273,6 +273,27 @@ import Testing
         #expect(schedule.problem == nil)
     }
 
+    @Test mutating func aReportThatFailedAsEverythingMayIsOverWithAnyAnswer() {
+        schedule.reportFailed(.gaps, .serverError(status: 500), device: "a")
+        #expect(schedule.problem == .serverError(status: 500) && schedule.lastFailure == schedule.problem)
+        #expect(schedule.wait(now: .zero) == nil && schedule.resting(now: .zero).devices.isEmpty)
+        end(Self.settled(500), "b")
+        #expect(schedule.problem == nil && schedule.answerCount == 1)
+    }
+
+    @Test mutating func aStateThatCanNotBeReadRestsItsDeviceAndForAMomentAll() {
+        for _ in 1...8 {
+            schedule.stateEnded(
+                .backOff(.serverError(status: 500), retryAfter: nil), device: "a", now: .zero, using: &random)
+            #expect(schedule.wait(now: .zero) != nil)
+            schedule.stateEnded(.taken, device: "b", now: .zero, using: &random)
+            #expect(schedule.wait(now: .zero) == nil && schedule.resting(now: .zero).devices == ["a"])
+        }
+        #expect(schedule.resting(now: .zero).until ?? .zero > .seconds(60))
+        schedule.stateEnded(.unknownDevice, device: "a", now: .zero, using: &random)
+        #expect(schedule.problem == nil && schedule.resting(now: .zero).devices.isEmpty)
+    }
+
     @Test func everyProblemSaysWhatHappenedAndWhatToDo() {
         let all: [UploadProblem] =
             NoAnswer.allCases.map { .noAnswer($0) } + [
