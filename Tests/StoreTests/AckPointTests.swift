@@ -31,7 +31,7 @@ import Testing
     }
 
     private func sendGaps() throws {
-        try outbox.markGapsSent(try outbox.unsentGaps(device), of: device)
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
     }
 
     @Test func whatIsOnlyStoredHereIsNotAcked() async throws {
@@ -156,7 +156,7 @@ import Testing
             let expected = life.expected()
             #expect(point <= expected, "seed \(seed), step \(step): \(event)")
             // A row of gaps that grew, or was healed, is told anew as a whole: until then it counts as not told.
-            if try outbox.unsentGaps(device).isEmpty {
+            if try outbox.unsent(device).isEmpty {
                 #expect(point == expected, "seed \(seed), step \(step): \(event)")
             }
             life.point = point
@@ -251,7 +251,7 @@ private struct AckLife {
     }
 
     private mutating func sendGaps() throws -> String {
-        let gaps = try outbox.unsentGaps(device).filter { _ in chance(60) }
+        let gaps = try outbox.unsent(device).filter { _ in chance(60) }
         try outbox.markGapsSent(gaps, of: device)
         for gap in gaps where gap.healedAt == nil {
             named.formUnion(gap.firstSeq...(gap.lastSeq ?? gap.firstSeq))
@@ -297,7 +297,7 @@ private struct AckLife {
             confirmed.formUnion(batch.items.map(\.sample.seq))
             try outbox.confirm(batch.items, of: batch)
         }
-        let gaps = try outbox.unsentGaps(device, limit: 10_000)
+        let gaps = try outbox.unsent(device, limit: 10_000)
         try outbox.markGapsSent(gaps, of: device)
         for gap in try fixture.gaps() where gap.healedAt == nil {
             named.formUnion(gap.firstSeq...(gap.lastSeq ?? gap.firstSeq))

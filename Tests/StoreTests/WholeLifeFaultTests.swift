@@ -173,7 +173,7 @@ private final class FaultyLife {
                 self.server.formUnion(batch.items.map(\.sample.seq))
                 try outbox.confirm(batch.items, of: batch)
             }
-            try outbox.markGapsSent(try outbox.unsentGaps(self.device), of: self.device)
+            try outbox.markGapsSent(try outbox.unsent(self.device), of: self.device)
         }
     }
 
