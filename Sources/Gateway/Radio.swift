@@ -84,14 +84,21 @@ actor Radio {
         loop = Task { await run() }
     }
 
-    /// Starts nothing new. Turns that run are ended by whoever has them.
-    func stop() async {
+    /// From now on nothing is begun. To be called before the first turn is ended for a stop: what fails by that says nothing of
+    /// the radio, and an adapter that is switched off now may not be switched on again in time.
+    func beginNothingMore() {
         isStopping = true
         gate.signal()
+    }
+
+    /// Begins nothing, and returns when what runs is over. Turns are ended by whoever has them.
+    func stop() async {
+        beginNothingMore()
         await loop?.value
-        report()
         for turn in turns.values { await turn.task.value }
         await endRemedies(within: Self.remedyPatience)
+        publish()
+        report()
     }
 
     /// Something changed at BlueZ: it is looked at soon.
@@ -325,7 +332,13 @@ actor Radio {
         if let member = members[band], await member.isAskedFor() { handle(.asked(band)) }
         publish()
         gate.signal()
-        await judge(end, of: band, on: adapter)
+        judgeBeside(end, of: band, on: adapter)
+    }
+
+    /// What is done about it takes long: who drops the band, for a stop or to pair it, does not wait for that.
+    private func judgeBeside(_ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress) {
+        guard !isStopping else { return }
+        Task { await judge(end, of: band, on: adapter) }
     }
 
     private func linked(_ band: BluetoothAddress) {
