@@ -366,6 +366,7 @@ actor Radio {
         for (adapter, ladder) in ladders where !ladder.taken.isEmpty {
             counters.remedies[adapter] = ladder.taken
         }
+        counters.serviceRemedies = serviceLadder.taken
         let problem = restartProblem ?? stuckProblem()
         let isNew = board.withLock { board in
             defer { board = RadioBoard(counters: counters, problem: problem) }

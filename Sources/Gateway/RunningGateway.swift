@@ -402,7 +402,7 @@ actor RunningGateway {
 
     // MARK: what is shown
 
-    var radioCounters: RadioCounters { parts.radio.board.withLock(\.counters) }
+    nonisolated var radioCounters: RadioCounters { parts.radio.board.withLock(\.counters) }
 
     func fill(_ status: inout GatewayStatus) async {
         if let problem = bluetoothError ?? bluetoothProblem { status.problems.append(problem) }

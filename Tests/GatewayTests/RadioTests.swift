@@ -1,3 +1,4 @@
+import BandProfile
 import BlueZModel
 import Glibc
 import RadioSchedule
@@ -19,6 +20,29 @@ struct RadioTests {
     @Test func aBandThatEndsEachSessionForANewConnectionIsTriedLessOften() {
         #expect((0..<2).map { SyncOutcome.goingOn(fruitless: $0) } == [.again, .again])
         #expect((2..<5).allSatisfy { SyncOutcome.goingOn(fruitless: $0) == .failed(moved: false) })
+    }
+
+    /// The database may be opened again in one process; counters never go back by that.
+    @Test func whatEarlierRadiosCountedIsKept() throws {
+        let meter = GatewayMeter()
+        #expect(meter.radio(nil) == nil)
+        let adapter = BluetoothAddress(bits: 1)
+        var first = RadioCounters()
+        (first.attempts, first.scanMilliseconds, first.linksHeld) = (5, 300, [adapter: 2])
+        first.remedies = [adapter: [.powerCycle: 1]]
+        first.serviceRemedies = [.restartService: 1]
+        #expect(meter.radio(first) == first)
+        meter.radioEnded(first)
+        #expect(try #require(meter.radio(nil)).attempts == 5)
+        var second = RadioCounters()
+        (second.attempts, second.scanMilliseconds, second.linksHeld) = (2, 40, [adapter: 1])
+        second.remedies = [adapter: [.powerCycle: 2, .dropLink: 1]]
+        let both = try #require(meter.radio(second))
+        #expect(both.attempts == 7 && both.scanMilliseconds == 340 && both.linksHeld == [adapter: 1])
+        #expect(both.remediesTaken == [.powerCycle: 3, .dropLink: 1, .restartService: 1])
+        meter.radioEnded(second)
+        let all = try #require(meter.radio(nil))
+        #expect(all.attempts == 7 && all.linksHeld.isEmpty)
     }
 
     @Test func rfkillIsReadFromTheKernel() throws {
