@@ -22,6 +22,43 @@ struct RadioTests {
         #expect((2..<5).allSatisfy { SyncOutcome.goingOn(fruitless: $0) == .failed(moved: false) })
     }
 
+    /// A band that another program holds, or takes again at once, is in use: nothing is done about that link.
+    @Test func aBandThatAnotherProgramHoldsIsNoStuckLink() {
+        let held = TurnEnd(
+            outcome: .failed(moved: false), failure: BlueZFailure(kind: .heldByAnother, during: .subscribe))
+        #expect(held.suspicion(isStillLinked: true) == nil)
+        #expect(held.suspicion(isStillLinked: false) == nil)
+        #expect(
+            TurnEnd(outcome: .caughtUp, moved: true).suspicion(isStillLinked: true)
+                == RadioSuspicion(symptom: .stuckLink, isAskedFirst: true))
+    }
+
+    @Test(
+        arguments: [
+            (
+                BlueZFailureKind.deadline, BlueZOperation.connect,
+                RadioSuspicion(symptom: .connectFailed, isAskedFirst: true)
+            ),
+            (.deadline, .read, RadioSuspicion(symptom: nil, isAskedFirst: true)),
+            (.transient, .connect, RadioSuspicion(symptom: .connectFailed)), (.transient, .read, nil),
+            (.adapterFault, .connect, RadioSuspicion(symptom: .adapterFault)), (.notPaired, .read, nil),
+        ] as [(BlueZFailureKind, BlueZOperation, RadioSuspicion?)])
+    func whatAFailureSaysOfTheRadio(
+        _ kind: BlueZFailureKind, _ operation: BlueZOperation, _ suspicion: RadioSuspicion?
+    ) {
+        let failure = BlueZFailure(kind: kind, during: operation)
+        let end = TurnEnd(outcome: .failed(moved: false), failure: failure)
+        #expect(end.suspicion(isStillLinked: false) == suspicion)
+        // Where data came, the radio works.
+        let moved = TurnEnd(outcome: .failed(moved: true), failure: failure, moved: true)
+        #expect(moved.suspicion(isStillLinked: false) == nil)
+    }
+
+    @Test func whoWasNotHeardSaysNothingOfTheRadio() {
+        let end = TurnEnd(outcome: .failed(moved: false), failure: .notHeard)
+        #expect(end.suspicion(isStillLinked: false) == nil)
+    }
+
     /// The database may be opened again in one process; counters never go back by that.
     @Test func whatEarlierRadiosCountedIsKept() throws {
         let meter = GatewayMeter()
