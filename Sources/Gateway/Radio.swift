@@ -240,6 +240,7 @@ actor Radio {
             Task { tell(band, await whyNotHeard(band)) }
         case .noAdapter(let band):
             Task { tell(band, await noAdapter()) }
+        case .refused(let band, let hindrance): tell(band, failure(of: hindrance))
         case .deaf(let adapter):
             Task { await noticed(.silence, on: adapter) }
         }
@@ -256,6 +257,17 @@ actor Radio {
         return BlueZFailure(
             kind: .notReady, during: .connect,
             text: "this band is bonded to adapter \(adapter), which is switched off")
+    }
+
+    private func failure(of hindrance: RadioHindrance) -> BlueZFailure {
+        switch hindrance {
+        case .noSlot:
+            BlueZFailure(
+                kind: .tooManyLinks, during: .connect, text: "other programs hold all links of the adapter")
+        case .noDiscovery:
+            lastScanFailure?.failure
+                ?? BlueZFailure(kind: .inProgress, during: .discover, text: "discovery can't be started")
+        }
     }
 
     private func noAdapter() async -> BlueZFailure {

@@ -196,7 +196,7 @@ struct RadioWorld {
                 on: adapter, until: now + (isThere ? 300 + Int64(generator.next() % 1_500) : 25_000),
                 succeeds: isThere && !fails)
         case .notHeard(let band): notHeard.append(band)
-        case .noAdapter, .deaf: break
+        case .noAdapter, .refused, .deaf: break
         }
     }
 
