@@ -5,6 +5,7 @@ import GatewayModel
 import HistorySync
 import Locking
 import RadioSchedule
+import RadioSwitches
 import Store
 import Systemd
 
@@ -273,7 +274,7 @@ actor Radio {
     private func noAdapter() async -> BlueZFailure {
         guard await blueZ.isServiceRunning else { return BlueZFailure(kind: .serviceGone, during: .connect) }
         return BlueZFailure(
-            kind: Rfkill.blocksBluetooth() ? .blocked : .notReady, during: .connect,
+            kind: RadioSwitches.blockBluetooth() ? .blocked : .notReady, during: .connect,
             text: await blueZ.usableAdapters().isEmpty ? "there is no adapter" : "the adapter is switched off"
         )
     }

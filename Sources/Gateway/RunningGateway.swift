@@ -7,6 +7,7 @@ import GatewayConfiguration
 import GatewayModel
 import Locking
 import RadioSchedule
+import RadioSwitches
 import Store
 import Systemd
 import Timekeeping
@@ -191,7 +192,7 @@ actor RunningGateway {
         if await !blueZ.isServiceRunning {
             failure = BlueZFailure(kind: .serviceGone, during: .start)
         } else if !adapters.contains(where: \.powered) {
-            let isBlocked = !adapters.isEmpty && Rfkill.blocksBluetooth()
+            let isBlocked = !adapters.isEmpty && RadioSwitches.blockBluetooth()
             failure = BlueZFailure(kind: isBlocked ? .blocked : .notReady, during: .start)
         } else {
             failure = nil

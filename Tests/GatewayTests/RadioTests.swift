@@ -1,6 +1,5 @@
 import BandProfile
 import BlueZModel
-import Glibc
 import RadioSchedule
 import Testing
 
@@ -80,35 +79,5 @@ struct RadioTests {
         meter.radioEnded(second)
         let all = try #require(meter.radio(nil))
         #expect(all.attempts == 7 && all.linksHeld.isEmpty)
-    }
-
-    @Test func rfkillIsReadFromTheKernel() throws {
-        let directory = "/tmp/bandferry-rfkill.\(getpid())"
-        func write(_ number: Int, _ name: String, _ text: String) throws {
-            mkdir(directory, 0o700)
-            mkdir("\(directory)/rfkill\(number)", 0o700)
-            let file = try #require(fopen("\(directory)/rfkill\(number)/\(name)", "w"))
-            fputs(text, file)
-            fclose(file)
-        }
-        defer {
-            for number in 0..<2 {
-                for name in ["type", "soft", "hard"] { unlink("\(directory)/rfkill\(number)/\(name)") }
-                rmdir("\(directory)/rfkill\(number)")
-            }
-            rmdir(directory)
-        }
-        #expect(!Rfkill.blocksBluetooth(in: directory))
-        for (number, type) in ["wlan", "bluetooth"].enumerated() {
-            try write(number, "type", type + "\n")
-            try write(number, "soft", type == "wlan" ? "1\n" : "0\n")
-            try write(number, "hard", "0\n")
-        }
-        #expect(!Rfkill.blocksBluetooth(in: directory))
-        try write(1, "soft", "1\n")
-        #expect(Rfkill.blocksBluetooth(in: directory))
-        try write(1, "soft", "0\n")
-        try write(1, "hard", "1\n")
-        #expect(Rfkill.blocksBluetooth(in: directory))
     }
 }
