@@ -123,11 +123,12 @@ let adapters: [Target] = [
     library("BandSimulator", ["DBus", "BandModel", "BlueZModel", "BandProfile", "CLinux"]),
     library("GatewayBus", ["Locking", "DBus", "GatewayModel", "BandProfile"]),
     library("ZoneDatabase", ["Locking", "TimeZones", "CivilTime"]),
+    library("RadioSwitches", ["FileReading", "GatewayModel"]),
     library(
         "DoctorProbes",
         [
             "Locking", "FileReading", "CLinux", "DBus", "INIFile", "BlueZModel", "GatewayBus", "Uplink",
-            "Doctor",
+            "RadioSwitches", "Doctor",
             "GatewayConfiguration", "GatewayModel", "BandProfile",
         ]),
     library(
@@ -136,7 +137,7 @@ let adapters: [Target] = [
             "Locking", "Threading", "FileReading",
             "BlueZ", "BlueZModel", "CLinux", "DBus", "HTTPClient", "Store", "Timekeeping", "Uplink",
             "UploadDecisions",
-            "GatewayBus", "NetworkWatch", "Systemd", "HTTPServer", "Metrics",
+            "GatewayBus", "NetworkWatch", "RadioSwitches", "Systemd", "HTTPServer", "Metrics",
             "HistorySync", "RadioSchedule", "ZoneDatabase", "IngestAPI",
             "Conditions", "GatewayModel", "GatewayConfiguration", "BandProfile",
         ]),
@@ -190,7 +191,7 @@ let unitTests: [Target] = [
         "DoctorTests",
         [
             "Doctor", "DoctorProbes", "Conditions", "CommandLineText", "GatewayModel", "BandProfile",
-            "UploadDecisions",
+            "RadioSwitches", "UploadDecisions",
             "DBus", "Locking",
         ]),
     tests("BandProfileTests", ["BandProfile"]),

@@ -74,8 +74,6 @@ public final class BandLink: Sendable {
     /// Percent: from bluetoothd when it claims the service, else read from the band.
     public func battery() async -> Int? { await client.battery(of: self) }
 
-    public func manufacturer() async -> String? { await client.text(StandardUUID.manufacturer, of: self) }
-    public func model() async -> String? { await client.text(StandardUUID.model, of: self) }
     public func firmware() async -> String? { await client.text(StandardUUID.firmware, of: self) }
 
     // MARK: pairing

@@ -1,5 +1,6 @@
 import BlueZModel
 import DBus
+import Locking
 
 // Starting, stopping, and bluetoothd's coming and going.
 
@@ -59,19 +60,26 @@ extension BlueZClient {
         }
     }
 
-    /// Drops our links, lets go of the bus, ends the events.
+    /// Drops our links, lets go of the bus, ends the events. Whatever is called then fails.
     public func stop() async {
+        let isTold = OneShot<Void>()
         // All at once: one that hangs must not add its deadline to the others'.
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.stopDiscoveries() }
-            group.addTask { await self.unregisterAgent() }
-            for state in links.values {
-                let link = state.link
-                group.addTask { await link.disconnect() }
+        let telling = Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.stopDiscoveries() }
+                group.addTask { await self.unregisterAgent() }
+                for state in links.values {
+                    let link = state.link
+                    group.addTask { await link.disconnect() }
+                }
             }
+            isTold.set(())
         }
+        await isTold.value(within: timings.stop, else: ())
         await connection?.flush()
         await stopConnection()
+        // Its calls have failed with the connection.
+        await telling.value
         drain?.stop()
         drain = nil
         eventSink.finish()

@@ -23,6 +23,8 @@ public struct BlueZTimings: Sendable, Equatable {
     public var power: Duration = .seconds(10)
     /// A question that costs bluetoothd nothing: longer, and it hangs.
     public var probe: Duration = .seconds(5)
+    /// Everything that bluetoothd is told at a stop: a link takes it 2 s.
+    public var stop: Duration = .seconds(5)
     /// From one try to have a silent bluetoothd list its objects to the next.
     public var silentRetry: Duration = .seconds(10)
     /// From a registration of the agent that failed to the next one; it doubles up to `agentRetryMost`.

@@ -12,10 +12,8 @@ public enum BlueZName {
     public static let agent = "org.bluez.Agent1"
 }
 
-/// 128-bit UUIDs of the standard characteristics that a band offers, as BlueZ prints them.
+/// 128-bit UUIDs of the standard characteristics that are read of a band, as BlueZ prints them.
 public enum StandardUUID {
     public static let batteryLevel = "00002a19-0000-1000-8000-00805f9b34fb"
-    public static let manufacturer = "00002a29-0000-1000-8000-00805f9b34fb"
-    public static let model = "00002a24-0000-1000-8000-00805f9b34fb"
     public static let firmware = "00002a26-0000-1000-8000-00805f9b34fb"
 }

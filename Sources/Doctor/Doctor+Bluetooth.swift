@@ -17,7 +17,8 @@ extension Doctor {
         case .notRunning: findings.append(Finding(.bluetoothdGone, looking()))
         case .silent(let reason): findings.append(Finding(.noAnswer, looking(" (\(reason))")))
         case .running(let view):
-            findings += adapters(view, facts) + view.adapters.compactMap { slots(of: $0, view, facts) }
+            findings += adapters(view, facts)
+            findings += usable(view, facts).compactMap { slots(of: $0, view, facts) }
             findings += view.devices.flatMap { device($0, facts) }
         }
         return findings + version(facts) + mainConfiguration(facts)
@@ -52,7 +53,7 @@ extension Doctor {
                         "file": facts.configuration.file,
                     ])
             ]
-        let wanted = view.adapters.filter { configured.isEmpty || configured.contains($0.address) }
+        let wanted = usable(view, facts)
         // One that is on is enough; rfkill's block says itself why one is off.
         guard !wanted.contains(where: \.isPowered) else { return missing }
         return missing
@@ -61,11 +62,21 @@ extension Doctor {
             }
     }
 
+    /// Those that the gateway may use.
+    private static func usable(_ view: BluetoothView, _ facts: DoctorFacts) -> [BluetoothView.Adapter] {
+        let configured = facts.configuration.adapters
+        return view.adapters.filter { configured.isEmpty || configured.contains($0.address) }
+    }
+
+    /// Links of the gateway's own make room for one another; those of others do not.
     private static func slots(
         of adapter: BluetoothView.Adapter, _ view: BluetoothView, _ facts: DoctorFacts
     ) -> Finding? {
-        let links = view.devices.filter { $0.adapter == adapter.name && $0.isConnected }.count
-        guard links >= facts.configuration.maxLinks else { return nil }
+        let linked = view.devices.filter { $0.adapter == adapter.name && $0.isConnected }
+        let links = linked.count
+        guard links >= facts.configuration.maxLinks, linked.contains(where: { isForeign($0, facts) }) else {
+            return nil
+        }
         return Finding(
             .slotsUsedUp,
             [
@@ -74,9 +85,21 @@ extension Doctor {
             ])
     }
 
+    private static func adopted(_ device: BluetoothView.Device, _ facts: DoctorFacts) -> BandStatus? {
+        facts.daemon.status?.bands.first { $0.address == device.address && $0.adopted }
+    }
+
+    /// Its link is certainly not the gateway's. Where the daemon does not say what it holds, a band's may be.
+    private static func isForeign(_ device: BluetoothView.Device, _ facts: DoctorFacts) -> Bool {
+        let status = adopted(device, facts)
+        return holds(facts.daemon.state, status) == false || (status == nil && !device.isBand)
+    }
+
     private static func device(_ device: BluetoothView.Device, _ facts: DoctorFacts) -> [Finding] {
-        let status = facts.daemon.status?.bands.first { $0.address == device.address && $0.adopted }
-        guard device.isBand || status != nil else { return [] }
+        let status = adopted(device, facts)
+        // Where it is known which bands are adopted, the others are somebody else's: a neighbour's, or another program's by
+        // right.
+        guard status != nil || (device.isBand && facts.daemon.status == nil) else { return [] }
         let name = device.address.description
         let subject = status?.name ?? name
         var findings: [Finding] = []

@@ -168,21 +168,6 @@ public struct BluetoothView: Equatable, Sendable {
     }
 }
 
-/// One switch of rfkill for Bluetooth.
-public struct RadioSwitch: Equatable, Sendable {
-    public var name: String
-    /// `rfkill unblock` lifts it.
-    public var isSoftBlocked: Bool
-    /// A switch, a key or the firmware does.
-    public var isHardBlocked: Bool
-
-    public init(name: String, isSoftBlocked: Bool, isHardBlocked: Bool) {
-        self.name = name
-        self.isSoftBlocked = isSoftBlocked
-        self.isHardBlocked = isHardBlocked
-    }
-}
-
 public struct BluetoothdFacts: Equatable, Sendable {
     /// Nil = it could not be found out.
     public var version: BlueZVersionNumber?

@@ -1,5 +1,6 @@
 import FileReading
 import Glibc
+import RadioSwitches
 
 /// Where the system keeps what is looked at, below a root that tests put elsewhere.
 public struct DoctorPlaces: Sendable {
@@ -13,7 +14,7 @@ public struct DoctorPlaces: Sendable {
     }
 
     public var isElsewhere: Bool { !root.isEmpty }
-    public var rfkill: String { root + "/sys/class/rfkill" }
+    public var rfkill: String { root + RadioSwitches.directory }
     public var mainConfiguration: String { root + "/etc/bluetooth/main.conf" }
 
     /// Debian's, Fedora's and Arch's.

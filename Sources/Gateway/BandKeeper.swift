@@ -248,14 +248,19 @@ actor BandKeeper {
         show { $0.connected = false }
         let took = parts.clock.monotonic().milliseconds - started.milliseconds
         log.ended(end, summary, took: .milliseconds(took))
+        let failure = await runner.linkFailure(end)
         if live.value.ring != nil {
             await bondWorked()
-        } else if let result = await bondFailed(
-            await runner.linkFailure(end), wasBonded: wasBonded, on: turn.adapter)
+        } else if !isStopping,
+            let result = await bondFailed(failure, wasBonded: wasBonded, on: turn.adapter)
         {
             return result
         }
-        return await settle(end, summary)
+        // What breaks while this stops is no problem of the band, nothing to keep for the next start.
+        if isStopping, end != .caughtUp { return SyncResult(stored: summary.stored, problem: .stopping) }
+        var result = await settle(end, summary)
+        result.failure = failure
+        return result
     }
 
     private func settle(_ end: SessionEnd, _ summary: SessionSummary) async -> SyncResult {

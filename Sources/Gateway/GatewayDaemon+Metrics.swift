@@ -50,7 +50,7 @@ extension GatewayDaemon {
             statvfs(directory, &space) == 0
             ? Int64(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize)) : nil
         return GatewayMetrics(
-            status: await status(), counts: meter.value, radio: await radioCounters(),
+            status: await status(), counts: meter.value, radio: radioCounters(),
             now: settings.clock.wall(),
             databaseBytes: files.isEmpty ? nil : files.reduce(0, +), freeBytes: free)
     }

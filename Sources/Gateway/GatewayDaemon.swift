@@ -22,6 +22,8 @@ public actor GatewayDaemon {
     private var isStopping = false
     private let opener = StoreOpener()
     private var running: RunningGateway?
+    /// It is being stopped because its database broke.
+    private var ending: RunningGateway?
     private var busService: GatewayBusService?
     /// Of the gateway as such; bands and upload have their own.
     private var storeProblem: Problem?
@@ -85,7 +87,10 @@ public actor GatewayDaemon {
         if let running {
             guard await running.hasLostStore() else { return }
             self.running = nil
+            ending = running
             await running.stop()
+            meter.radioEnded(running.radioCounters)
+            ending = nil
         }
         do {
             let store = try await opener.open(settings)
@@ -179,8 +184,8 @@ public actor GatewayDaemon {
         return status
     }
 
-    /// Nil while the store can't be opened.
-    func radioCounters() async -> RadioCounters? { await running?.radioCounters }
+    /// Since the start; nil until the store was opened once.
+    func radioCounters() -> RadioCounters? { meter.radio((running ?? ending)?.radioCounters) }
 
     // MARK: the watchdog
 

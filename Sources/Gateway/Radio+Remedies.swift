@@ -22,21 +22,13 @@ extension Radio {
     func serviceIsSilent() async { await noticed(.serviceSilent, on: nil) }
 
     func judge(_ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress) async {
-        // Its owner is done with it, and BlueZ shows it still.
-        if schedule.unusedLinks(on: adapter).contains(band) {
-            let answers = await blueZ.answers(about: adapter)
-            return await noticed(answers ? .stuckLink : .noAnswer, with: band, on: adapter)
+        let isLinked = schedule.unusedLinks(on: adapter).contains(band)
+        guard let suspicion = end.suspicion(isStillLinked: isLinked) else { return }
+        if suspicion.isAskedFirst, await !blueZ.answers(about: adapter) {
+            return await noticed(.noAnswer, with: suspicion.symptom == .stuckLink ? band : nil, on: adapter)
         }
-        guard !end.moved, let failure = end.failure else { return }
-        switch failure.kind {
-        case .deadline:
-            guard await blueZ.answers(about: adapter) else { return await noticed(.noAnswer, on: adapter) }
-            if failure.operation == .connect { await noticed(.connectFailed, with: band, on: adapter) }
-        case .transient where failure.operation == .connect && failure != .notHeard:
-            await noticed(.connectFailed, with: band, on: adapter)
-        case .adapterFault: await noticed(.adapterFault, on: adapter)
-        default: break
-        }
+        guard let symptom = suspicion.symptom else { return }
+        await noticed(symptom, with: symptom == .adapterFault ? nil : band, on: adapter)
     }
 
     func judge(discovery failure: BlueZFailure, on adapter: BluetoothAddress) async {

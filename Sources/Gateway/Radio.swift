@@ -5,6 +5,7 @@ import GatewayModel
 import HistorySync
 import Locking
 import RadioSchedule
+import RadioSwitches
 import Store
 import Systemd
 
@@ -84,14 +85,21 @@ actor Radio {
         loop = Task { await run() }
     }
 
-    /// Starts nothing new. Turns that run are ended by whoever has them.
-    func stop() async {
+    /// From now on nothing is begun. To be called before the first turn is ended for a stop: what fails by that says nothing of
+    /// the radio, and an adapter that is switched off now may not be switched on again in time.
+    func beginNothingMore() {
         isStopping = true
         gate.signal()
+    }
+
+    /// Begins nothing, and returns when what runs is over. Turns are ended by whoever has them.
+    func stop() async {
+        beginNothingMore()
         await loop?.value
-        report()
         for turn in turns.values { await turn.task.value }
         await endRemedies(within: Self.remedyPatience)
+        publish()
+        report()
     }
 
     /// Something changed at BlueZ: it is looked at soon.
@@ -233,6 +241,7 @@ actor Radio {
             Task { tell(band, await whyNotHeard(band)) }
         case .noAdapter(let band):
             Task { tell(band, await noAdapter()) }
+        case .refused(let band, let hindrance): tell(band, failure(of: hindrance))
         case .deaf(let adapter):
             Task { await noticed(.silence, on: adapter) }
         }
@@ -251,10 +260,21 @@ actor Radio {
             text: "this band is bonded to adapter \(adapter), which is switched off")
     }
 
+    private func failure(of hindrance: RadioHindrance) -> BlueZFailure {
+        switch hindrance {
+        case .noSlot:
+            BlueZFailure(
+                kind: .tooManyLinks, during: .connect, text: "other programs hold all links of the adapter")
+        case .noDiscovery:
+            lastScanFailure?.failure
+                ?? BlueZFailure(kind: .inProgress, during: .discover, text: "discovery can't be started")
+        }
+    }
+
     private func noAdapter() async -> BlueZFailure {
         guard await blueZ.isServiceRunning else { return BlueZFailure(kind: .serviceGone, during: .connect) }
         return BlueZFailure(
-            kind: Rfkill.blocksBluetooth() ? .blocked : .notReady, during: .connect,
+            kind: RadioSwitches.blockBluetooth() ? .blocked : .notReady, during: .connect,
             text: await blueZ.usableAdapters().isEmpty ? "there is no adapter" : "the adapter is switched off"
         )
     }
@@ -327,7 +347,13 @@ actor Radio {
         if let member = members[band], await member.isAskedFor() { handle(.asked(band)) }
         publish()
         gate.signal()
-        await judge(end, of: band, on: adapter)
+        judgeBeside(end, of: band, on: adapter)
+    }
+
+    /// What is done about it takes long: who drops the band, for a stop or to pair it, does not wait for that.
+    private func judgeBeside(_ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress) {
+        guard !isStopping else { return }
+        Task { await judge(end, of: band, on: adapter) }
     }
 
     private func linked(_ band: BluetoothAddress) {
@@ -355,6 +381,7 @@ actor Radio {
         for (adapter, ladder) in ladders where !ladder.taken.isEmpty {
             counters.remedies[adapter] = ladder.taken
         }
+        counters.serviceRemedies = serviceLadder.taken
         let problem = restartProblem ?? stuckProblem()
         let isNew = board.withLock { board in
             defer { board = RadioBoard(counters: counters, problem: problem) }

@@ -21,6 +21,33 @@ struct TurnEnd: Sendable {
     var moved = false
 }
 
+/// What the end of a turn says of its adapter, or of bluetoothd.
+struct RadioSuspicion: Equatable, Sendable {
+    /// Nil = nothing, if bluetoothd answers.
+    var symptom: RadioSymptom?
+    /// bluetoothd is asked first: where it does not answer, it is that which is noticed.
+    var isAskedFirst = false
+}
+
+extension TurnEnd {
+    /// - Parameter isStillLinked: its owner is done with the link, and BlueZ shows it still
+    /// - Returns: nil = nothing that says anything of the radio
+    func suspicion(isStillLinked: Bool) -> RadioSuspicion? {
+        // Another program keeps the link, or makes it again at once: it is in use, not stuck.
+        if failure?.kind == .heldByAnother { return nil }
+        if isStillLinked { return RadioSuspicion(symptom: .stuckLink, isAskedFirst: true) }
+        guard !moved, let failure else { return nil }
+        let isOfConnect = failure.operation == .connect
+        switch failure.kind {
+        case .deadline: return RadioSuspicion(symptom: isOfConnect ? .connectFailed : nil, isAskedFirst: true)
+        case .transient where isOfConnect && failure != .notHeard:
+            return RadioSuspicion(symptom: .connectFailed)
+        case .adapterFault: return RadioSuspicion(symptom: .adapterFault)
+        default: return nil
+        }
+    }
+}
+
 /// Whoever wants turns for a band.
 struct RadioMember: Sendable {
     /// Tells two members of one band apart, of which one goes while the other comes.

@@ -5,7 +5,9 @@ import DBus
 import GatewayBus
 import GatewayConfiguration
 import GatewayModel
+import Locking
 import RadioSchedule
+import RadioSwitches
 import Store
 import Systemd
 import Timekeeping
@@ -131,18 +133,31 @@ actor RunningGateway {
         }
     }
 
+    /// Calls to a bluetoothd that hangs wait for their deadlines one after another. After so long its connection is closed, which
+    /// ends them all: systemd kills what has not ended after `TimeoutStopSec=30`.
+    private static let patienceWithBands = Duration.seconds(12)
+
     /// Bands are disconnected, nothing is half done.
     func stop() async {
         isStopping = true
-        await withTaskGroup(of: Void.self) { group in
-            for keeper in keepers.values { group.addTask { await keeper.stop() } }
-        }
-        for task in tasks { task.cancel() }
+        await parts.radio.beginNothingMore()
         for work in pairingWork.values { work.cancel() }
-        await parts.radio.stop()
-        await parts.resolver.stop()
-        await uploader?.stop(deadline: .seconds(5))
-        await blueZ.stop()
+        let areCalm = OneShot<Void>()
+        let bands = Task { [keepers, radio = parts.radio] in
+            await withTaskGroup(of: Void.self) { group in
+                for keeper in keepers.values { group.addTask { await keeper.stop() } }
+                group.addTask { await radio.stop() }
+            }
+            areCalm.set(())
+        }
+        await areCalm.value(within: Self.patienceWithBands, else: ())
+        for task in tasks { task.cancel() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [resolver = parts.resolver] in await resolver.stop() }
+            group.addTask { [uploader] in _ = await uploader?.stop(deadline: .seconds(5)) }
+            group.addTask { [blueZ] in await blueZ.stop() }
+        }
+        await bands.value
         do { try await store.close() } catch {
             settings.log.warning("the database was not closed cleanly", [("error", .error(error))])
         }
@@ -177,7 +192,7 @@ actor RunningGateway {
         if await !blueZ.isServiceRunning {
             failure = BlueZFailure(kind: .serviceGone, during: .start)
         } else if !adapters.contains(where: \.powered) {
-            let isBlocked = !adapters.isEmpty && Rfkill.blocksBluetooth()
+            let isBlocked = !adapters.isEmpty && RadioSwitches.blockBluetooth()
             failure = BlueZFailure(kind: isBlocked ? .blocked : .notReady, during: .start)
         } else {
             failure = nil
@@ -388,7 +403,7 @@ actor RunningGateway {
 
     // MARK: what is shown
 
-    var radioCounters: RadioCounters { parts.radio.board.withLock(\.counters) }
+    nonisolated var radioCounters: RadioCounters { parts.radio.board.withLock(\.counters) }
 
     func fill(_ status: inout GatewayStatus) async {
         if let problem = bluetoothError ?? bluetoothProblem { status.problems.append(problem) }

@@ -54,9 +54,6 @@ public struct BondWatch: Equatable, Sendable {
         if trouble == .doubtful { restUntil = nil }
     }
 
-    /// The bond works, or somebody did something about it.
-    public mutating func ended() { self = BondWatch() }
-
     /// Nil = it may be tried. Never more than the whole rest: the host's clock may have stepped back.
     public func rest(at now: Timestamp) -> Duration? {
         guard let trouble, let restUntil else { return nil }

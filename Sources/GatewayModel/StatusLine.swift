@@ -13,6 +13,10 @@ public enum StatusLine {
         if let first = errors.first {
             let more = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
             let subject = first.band.map { "\($0.device.text): " } ?? ""
+            // Nor by address, a band's or an adapter's: a text that holds one is left to `bandferry status`.
+            guard !holdsAddress(first.problem.text) else {
+                return first.problem.code + (first.band.map { ": \($0.device.text)" } ?? "") + more
+            }
             return "\(first.problem.code): \(subject)\(first.problem.text)\(more)"
         }
         var parts = [adopted.count == 1 ? "1 band" : "\(adopted.count) bands"]
@@ -31,6 +35,15 @@ public enum StatusLine {
             parts.append(warning.problem.code)
         }
         return parts.joined(separator: ", ")
+    }
+
+    /// Also with the underscores of an object path.
+    private static func holdsAddress(_ text: String) -> Bool {
+        text.split { !($0.isHexDigit || $0 == ":" || $0 == "_") }.contains { word in
+            // A colon or an underscore may stand before or after it.
+            let octets = word.split { $0 == ":" || $0 == "_" }
+            return octets.count >= 6 && octets.suffix(6).allSatisfy { $0.utf8.count == 2 }
+        }
     }
 }
 

@@ -34,7 +34,8 @@ struct BandTurn: Equatable, Sendable {
     var isLookedForAtRest = false
     /// Its place in the queue: who has waited longest is first. A failure puts it behind all who wait then.
     var waitsSince: MonotonicTime
-    var isAsked = false
+    /// Since when somebody waits for it; nil = nobody does.
+    var askedAt: MonotonicTime?
     /// It has become due while it was connected.
     var isDueAgain = false
     /// It is not kept any more, and still has a link.
@@ -68,6 +69,8 @@ struct BandTurn: Equatable, Sendable {
     /// When it wants a turn by itself.
     var wantsTurnAt: MonotonicTime { max(dueAt, notBefore, restUntil) }
 
+    var isAsked: Bool { askedAt != nil }
+
     func isDue(at now: MonotonicTime) -> Bool { isAsked || wantsTurnAt <= now }
 
     /// It rests, and nobody waits for it.
@@ -93,7 +96,7 @@ struct BandTurn: Equatable, Sendable {
         absentSince = since
         lookOwedSince = nil
         listened = 0
-        isAsked = false
+        askedAt = nil
         let isLong = now.milliseconds - since.milliseconds >= settings.longAbsence
         nextLook = now + (isLong ? settings.longLookEvery : settings.lookEvery)
     }

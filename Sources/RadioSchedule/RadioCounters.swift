@@ -21,12 +21,32 @@ public struct RadioCounters: Equatable, Sendable {
     public var refusedLinks = 0
     /// Now, by adapter.
     public var linksHeld: [BluetoothAddress: Int] = [:]
-    /// Remedies taken, by adapter.
+    /// Remedies taken, by adapter, and those that were for bluetoothd as such.
     public var remedies: [BluetoothAddress: [Remedy: Int]] = [:]
+    public var serviceRemedies: [Remedy: Int] = [:]
 
     public init() {}
 
     public var remediesTaken: [Remedy: Int] {
-        remedies.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        remedies.values.reduce(into: serviceRemedies) { $0.merge($1, uniquingKeysWith: +) }
+    }
+
+    /// With what another radio has counted after this one. What is held now is the later one's.
+    public func followed(by later: RadioCounters) -> RadioCounters {
+        var sum = later
+        sum.attempts += attempts
+        sum.failedAttempts += failedAttempts
+        sum.reconnects += reconnects
+        sum.caughtUp += caughtUp
+        sum.scanMilliseconds += scanMilliseconds
+        sum.attemptMilliseconds += attemptMilliseconds
+        sum.linkMilliseconds += linkMilliseconds
+        sum.scans += scans
+        sum.failedScans += failedScans
+        sum.missedLooks += missedLooks
+        sum.refusedLinks += refusedLinks
+        sum.remedies.merge(remedies) { $0.merging($1, uniquingKeysWith: +) }
+        sum.serviceRemedies.merge(serviceRemedies, uniquingKeysWith: +)
+        return sum
     }
 }

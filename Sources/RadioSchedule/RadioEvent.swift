@@ -39,8 +39,18 @@ public enum RadioAction: Equatable, Sendable {
     case notHeard(BluetoothAddress)
     /// Somebody waits for a band and no adapter can be used.
     case noAdapter(BluetoothAddress)
+    /// Somebody has waited for a band for long, and it gets no turn for a reason that nothing here will end.
+    case refused(BluetoothAddress, RadioHindrance)
     /// An adapter that used to hear bands has heard none for very long.
     case deaf(BluetoothAddress)
+}
+
+/// What keeps a band from its turn on every adapter.
+public enum RadioHindrance: Equatable, Sendable {
+    /// Other programs hold all links that the adapters take.
+    case noSlot
+    /// Discovery fails, so that no band is heard.
+    case noDiscovery
 }
 
 /// How a connection ended, for its band's next turn.

@@ -45,6 +45,7 @@ public struct RadioSchedule: Sendable {
         endScan(now, &actions)
         connect(now, &actions)
         look(now, &actions)
+        refuseInVain(now, &actions)
         noteSilence(now, &actions)
         return actions
     }
@@ -57,7 +58,7 @@ public struct RadioSchedule: Sendable {
 
     private mutating func asked(_ band: BluetoothAddress, _ now: MonotonicTime) {
         guard let turn = bands[band] else { return }
-        bands[band]?.isAsked = true
+        bands[band]?.askedAt = turn.askedAt ?? now
         bands[band]?.nextLook = min(turn.nextLook, now)
         if !turn.isDue(at: now) { bands[band]?.waitsSince = now }
         // Asked again and again it would listen for ever, and nobody would be answered.
@@ -145,7 +146,7 @@ public struct RadioSchedule: Sendable {
         turn.sightings = [:]
         turn.nextLook = now
         // Who asked has been served, or will ask again.
-        turn.isAsked = false
+        turn.askedAt = nil
         turn.needsHelp = false
         turn.failedOn = nil
         turn.restUntil = now
@@ -188,9 +189,37 @@ public struct RadioSchedule: Sendable {
     private mutating func refuseWithoutAdapter(_ actions: inout [RadioAction]) {
         guard !adapters.values.contains(where: \.isUsable) else { return }
         for (band, turn) in bands.sorted(by: { $0.key < $1.key }) where turn.isAsked && turn.phase == .idle {
-            bands[band]?.isAsked = false
+            bands[band]?.askedAt = nil
             actions.append(.noAdapter(band))
         }
+    }
+
+    /// Whoever has waited long enough is told what keeps a band from its turn, where nothing that runs here will end that.
+    private mutating func refuseInVain(_ now: MonotonicTime, _ actions: inout [RadioAction]) {
+        for (band, turn) in bands.sorted(by: { $0.key < $1.key }) where turn.phase == .idle {
+            guard let asked = turn.askedAt, asked + settings.patience <= now,
+                let hindrance = hindrance(of: band, at: now)
+            else { continue }
+            bands[band]?.askedAt = nil
+            actions.append(.refused(band, hindrance))
+        }
+    }
+
+    /// Nil = it is listened for, or will be once a turn that runs is over: its answer follows by itself.
+    private func hindrance(of band: BluetoothAddress, at now: MonotonicTime) -> RadioHindrance? {
+        guard scan?.bands.contains(band) != true else { return nil }
+        var found: RadioHindrance?
+        for (address, adapter) in adapters where adapter.isUsable {
+            guard !bands.values.contains(where: { $0.phase.adapter == address }) else { return nil }
+            if !hasFreeSlot(address, at: now) {
+                found = found ?? .noSlot
+            } else if adapter.scanFailures > 0 {
+                found = .noDiscovery
+            } else {
+                return nil
+            }
+        }
+        return found
     }
 
     // MARK: questions
@@ -248,6 +277,7 @@ public struct RadioSchedule: Sendable {
             times.append(turn.wantsTurnAt)
             times.append(turn.nextLook)
             if let owed = turn.lookOwedSince { times.append(owed + settings.patience) }
+            if let asked = turn.askedAt { times.append(asked + settings.patience) }
             for sighting in turn.sightings.values { times.append(sighting.at + (settings.freshness + 1)) }
         }
         return times.filter { $0 > now }.min()

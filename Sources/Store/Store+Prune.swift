@@ -25,8 +25,8 @@ extension Store {
         return step?.count
     }
 
-    /// What of the samples is known and no longer stored: how many seqs.
-    public func prunedCount() throws(StoreError) -> Int {
+    /// What of the samples is known and no longer stored: how many seqs. For tests.
+    package func prunedCount() throws(StoreError) -> Int {
         try read("count what was let go") { engine in
             try engine.database.first("SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM pruned") {
                 $0.int(0)

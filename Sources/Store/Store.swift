@@ -461,8 +461,8 @@ public actor Store {
         }
     }
 
-    /// Derives all that is stale again before it returns. The store does so by itself; this is for who can't wait.
-    public func settle() throws(StoreError) {
+    /// Derives all that is stale again before it returns. The store does so by itself; tests can't wait for it.
+    package func settle() throws(StoreError) {
         while try reviseSlice() != nil {}
     }
 

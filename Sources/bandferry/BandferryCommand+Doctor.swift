@@ -39,8 +39,8 @@ extension BandferryCommand {
     /// The probes run beside one another: a sync may have begun or ended between the daemon's word and BlueZ's. Before
     /// another program is blamed, the daemon is asked once more.
     private func askAgain(into facts: inout DoctorFacts) async {
-        let blamed = Condition.heldByAnotherProgramNow.code
-        guard Doctor.diagnose(facts).findings.contains(where: { $0.code == blamed }) else { return }
+        let blames = [Condition.heldByAnotherProgramNow.code, Condition.slotsUsedUp.code]
+        guard Doctor.diagnose(facts).findings.contains(where: { blames.contains($0.code) }) else { return }
         let again = await Examination.run(
             [DaemonProbe()], on: DoctorFacts(configuration: facts.configuration))
         facts.daemon = facts.daemon.asked(again: again.daemon)

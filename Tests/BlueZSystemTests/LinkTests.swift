@@ -19,7 +19,6 @@ import Testing
         #expect(await link.mtu() == 247)
         #expect(await link.battery() == 80)
         #expect(await link.firmware() == "1.0.0")
-        #expect(await link.manufacturer() == "Bandferry")
         let mailbox = NotificationMailbox()
         try await link.subscribe(into: mailbox)
         #expect(try await bed.stream(from: 1, link, mailbox) == Array(1...1_000))

@@ -55,6 +55,35 @@ private func band() -> BandStatus {
         #expect(two == "forbidden: The server does not let this token upload. (and 1 more)")
     }
 
+    /// systemd shows the line to everybody on this host.
+    @Test(arguments: [
+        "00:1A:7D:DA:71:13", "00:1a:7d:da:71:13:", "/org/bluez/hci0/dev_00_1A_7D_DA_71_13",
+        "adapter 00:1A:7D:DA:71:13, which is switched off",
+    ])
+    func noAddressIsInIt(_ words: String) {
+        let text = line {
+            $0.problems = [Problem(.adapterOff, ["operation": "connect", "detail": " (\(words))"])]
+        }
+        #expect(text == "adapter_off")
+        let two = line {
+            $0.bands = [band()]
+            $0.bands[0].problem = Problem(.adapterOff, ["operation": "connect", "detail": " (\(words))"])
+            $0.problems = [Problem(.storeFull, ["operation": "o", "message": words])]
+        }
+        #expect(two == "store_full (and 1 more)")
+        let named = line {
+            $0.bands = [band()]
+            $0.bands[0].problem = Problem(.adapterOff, ["operation": "connect", "detail": " (\(words))"])
+        }
+        #expect(named == "adapter_off: anna-1")
+    }
+
+    @Test(arguments: ["it is 12:30:45", "band_F0F1F2F3F4F5 of hci0", "at 2026-11-30 12:30:45+02:00"])
+    func whatIsNoAddressIsShown(_ words: String) {
+        let text = line { $0.problems = [Problem(.storeFull, ["operation": "commit", "message": words])] }
+        #expect(text.contains(words))
+    }
+
     @Test func aWarningIsNamedBesideTheFigures() {
         let text = line {
             $0.bands = [band()]

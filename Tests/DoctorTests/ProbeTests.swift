@@ -4,6 +4,7 @@ import DBus
 import Doctor
 import Foundation
 import GatewayModel
+import RadioSwitches
 import Testing
 
 @testable import DoctorProbes
@@ -90,6 +91,25 @@ private func facts(_ probe: any DoctorProbe) async throws -> DoctorFacts {
                 RadioSwitch(name: "hci2", isSoftBlocked: false, isHardBlocked: true),
             ])
         #expect(try await facts(RadioSwitchProbe(places: DoctorPlaces(root: "/nowhere"))).rfkill == [])
+    }
+
+    /// What the daemon asks. The kernel gives no number twice: a dongle that came and went often has a high one.
+    @Test func oneSwitchOfBluetoothThatIsSetBlocksIt() throws {
+        let root = try FakeRoot()
+        let directory = root.places.rfkill
+        #expect(!RadioSwitches.blockBluetooth(in: directory))
+        func write(_ name: String, _ type: String, soft: String = "0", hard: String = "0") throws {
+            for (file, text) in [("type", type), ("soft", soft), ("hard", hard)] {
+                try root.write("/sys/class/rfkill/\(name)/\(file)", text + "\n")
+            }
+        }
+        try write("rfkill0", "wlan", soft: "1")
+        try write("rfkill412", "bluetooth")
+        #expect(!RadioSwitches.blockBluetooth(in: directory))
+        try write("rfkill412", "bluetooth", soft: "1")
+        #expect(RadioSwitches.blockBluetooth(in: directory))
+        try write("rfkill412", "bluetooth", hard: "1")
+        #expect(RadioSwitches.blockBluetooth(in: directory))
     }
 
     @Test func exchangeMTUIsReadFromTheSectionThatCounts() async throws {

@@ -117,8 +117,6 @@ import Testing
         // One try, and it is left alone again.
         watch.failed(trouble, at: after(seconds))
         #expect(watch.rest(at: after(seconds)) == trouble.rest)
-        watch.ended()
-        #expect(watch == BondWatch() && watch.rest(at: after(seconds)) == nil)
     }
 
     @Test func whatIsCertainEndsADoubtAndNotTheOtherWayRound() {

@@ -1,5 +1,5 @@
+import BandProfile
 import BlueZModel
-import Glibc
 import RadioSchedule
 import Testing
 
@@ -21,33 +21,63 @@ struct RadioTests {
         #expect((2..<5).allSatisfy { SyncOutcome.goingOn(fruitless: $0) == .failed(moved: false) })
     }
 
-    @Test func rfkillIsReadFromTheKernel() throws {
-        let directory = "/tmp/bandferry-rfkill.\(getpid())"
-        func write(_ number: Int, _ name: String, _ text: String) throws {
-            mkdir(directory, 0o700)
-            mkdir("\(directory)/rfkill\(number)", 0o700)
-            let file = try #require(fopen("\(directory)/rfkill\(number)/\(name)", "w"))
-            fputs(text, file)
-            fclose(file)
-        }
-        defer {
-            for number in 0..<2 {
-                for name in ["type", "soft", "hard"] { unlink("\(directory)/rfkill\(number)/\(name)") }
-                rmdir("\(directory)/rfkill\(number)")
-            }
-            rmdir(directory)
-        }
-        #expect(!Rfkill.blocksBluetooth(in: directory))
-        for (number, type) in ["wlan", "bluetooth"].enumerated() {
-            try write(number, "type", type + "\n")
-            try write(number, "soft", type == "wlan" ? "1\n" : "0\n")
-            try write(number, "hard", "0\n")
-        }
-        #expect(!Rfkill.blocksBluetooth(in: directory))
-        try write(1, "soft", "1\n")
-        #expect(Rfkill.blocksBluetooth(in: directory))
-        try write(1, "soft", "0\n")
-        try write(1, "hard", "1\n")
-        #expect(Rfkill.blocksBluetooth(in: directory))
+    /// A band that another program holds, or takes again at once, is in use: nothing is done about that link.
+    @Test func aBandThatAnotherProgramHoldsIsNoStuckLink() {
+        let held = TurnEnd(
+            outcome: .failed(moved: false), failure: BlueZFailure(kind: .heldByAnother, during: .subscribe))
+        #expect(held.suspicion(isStillLinked: true) == nil)
+        #expect(held.suspicion(isStillLinked: false) == nil)
+        #expect(
+            TurnEnd(outcome: .caughtUp, moved: true).suspicion(isStillLinked: true)
+                == RadioSuspicion(symptom: .stuckLink, isAskedFirst: true))
+    }
+
+    @Test(
+        arguments: [
+            (
+                BlueZFailureKind.deadline, BlueZOperation.connect,
+                RadioSuspicion(symptom: .connectFailed, isAskedFirst: true)
+            ),
+            (.deadline, .read, RadioSuspicion(symptom: nil, isAskedFirst: true)),
+            (.transient, .connect, RadioSuspicion(symptom: .connectFailed)), (.transient, .read, nil),
+            (.adapterFault, .connect, RadioSuspicion(symptom: .adapterFault)), (.notPaired, .read, nil),
+        ] as [(BlueZFailureKind, BlueZOperation, RadioSuspicion?)])
+    func whatAFailureSaysOfTheRadio(
+        _ kind: BlueZFailureKind, _ operation: BlueZOperation, _ suspicion: RadioSuspicion?
+    ) {
+        let failure = BlueZFailure(kind: kind, during: operation)
+        let end = TurnEnd(outcome: .failed(moved: false), failure: failure)
+        #expect(end.suspicion(isStillLinked: false) == suspicion)
+        // Where data came, the radio works.
+        let moved = TurnEnd(outcome: .failed(moved: true), failure: failure, moved: true)
+        #expect(moved.suspicion(isStillLinked: false) == nil)
+    }
+
+    @Test func whoWasNotHeardSaysNothingOfTheRadio() {
+        let end = TurnEnd(outcome: .failed(moved: false), failure: .notHeard)
+        #expect(end.suspicion(isStillLinked: false) == nil)
+    }
+
+    /// The database may be opened again in one process; counters never go back by that.
+    @Test func whatEarlierRadiosCountedIsKept() throws {
+        let meter = GatewayMeter()
+        #expect(meter.radio(nil) == nil)
+        let adapter = BluetoothAddress(bits: 1)
+        var first = RadioCounters()
+        (first.attempts, first.scanMilliseconds, first.linksHeld) = (5, 300, [adapter: 2])
+        first.remedies = [adapter: [.powerCycle: 1]]
+        first.serviceRemedies = [.restartService: 1]
+        #expect(meter.radio(first) == first)
+        meter.radioEnded(first)
+        #expect(try #require(meter.radio(nil)).attempts == 5)
+        var second = RadioCounters()
+        (second.attempts, second.scanMilliseconds, second.linksHeld) = (2, 40, [adapter: 1])
+        second.remedies = [adapter: [.powerCycle: 2, .dropLink: 1]]
+        let both = try #require(meter.radio(second))
+        #expect(both.attempts == 7 && both.scanMilliseconds == 340 && both.linksHeld == [adapter: 1])
+        #expect(both.remediesTaken == [.powerCycle: 3, .dropLink: 1, .restartService: 1])
+        meter.radioEnded(second)
+        let all = try #require(meter.radio(nil))
+        #expect(all.attempts == 7 && all.linksHeld.isEmpty)
     }
 }

@@ -11,7 +11,7 @@ private let seeds: [UInt64] = {
 }()
 
 @Suite struct PropertyTests {
-    /// 20 bands with a day of history each, 5 slots, links that break and attempts that fail.
+    /// 20 bands with 14,400 records each, a day of one every six seconds, 5 slots, links that break and attempts that fail.
     @Test(arguments: seeds) func twentyBandsOnFiveSlotsAreAllServedAndNoneStarves(_ seed: UInt64) throws {
         var world = RadioWorld(
             bands: RadioWorld.alike(20, records: 14_400, drops: 0.01, fails: 0.15),
@@ -30,7 +30,7 @@ private let seeds: [UInt64] = {
         #expect(counters.scanMilliseconds < world.now / 4, "seed \(seed): \(counters)")
     }
 
-    /// Whatever is plugged, comes and goes: no slot is overdrawn, no two attempts run, and in the end all are served.
+    /// Whatever is plugged, is switched off and on, comes and goes: no slot is overdrawn, no two attempts run, and in the end all are served.
     @Test(arguments: seeds) func aTurbulentDayEndsWithAllServed(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed &* 77)
         let adapters = [adapterAddress(0), adapterAddress(1)]
@@ -44,17 +44,20 @@ private let seeds: [UInt64] = {
         }
         var world = RadioWorld(bands: bands, adapters: adapters, slots: 3, seed: seed)
         for _ in 0..<60 {
-            switch generator.next() % 8 {
+            switch generator.next() % 10 {
             case 0: world.unplug(adapters[Int(generator.next() % 2)])
             case 1, 2: world.adapters = Set(adapters)
             case 3, 4: world.bands[bandAddress(Int(generator.next() % 12))]?.isPresent.toggle()
             case 5: world.tell(.asked(bandAddress(Int(generator.next() % 12))))
             case 6: world.tell(.listen(Int64(generator.next() % 30_000)))
+            case 7: world.power(adapters[Int(generator.next() % 2)], false)
+            case 8: for adapter in adapters { world.power(adapter, true) }
             default: world.foreign[adapters[0]] = generator.next() % 2 == 0 ? [BluetoothAddress(bits: 1)] : []
             }
             world.run(for: Int64(generator.next() % 120_000))
         }
         world.adapters = Set(adapters)
+        for adapter in adapters { world.power(adapter, true) }
         for index in 0..<12 {
             world.bands[bandAddress(index)]?.isPresent = true
             world.bands[bandAddress(index)]?.syncs = 0

@@ -42,6 +42,8 @@ struct RadioWorld {
     var schedule: RadioSchedule
     var bands: [BluetoothAddress: Band]
     var adapters: Set<BluetoothAddress>
+    /// Of these, those that are switched off.
+    private(set) var off: Set<BluetoothAddress> = []
     var slots: Int
     var foreign: [BluetoothAddress: Set<BluetoothAddress>] = [:]
     var scanning: Set<BluetoothAddress> = []
@@ -91,7 +93,8 @@ struct RadioWorld {
         let shown = adapters.sorted().map { adapter in
             let own = work.filter { $0.value.adapter == adapter && !isConnecting($0.key) }.keys
             return RadioView.Adapter(
-                address: adapter, isPowered: true, connected: Set(own).union(foreign[adapter] ?? []))
+                address: adapter, isPowered: isOn(adapter),
+                connected: isOn(adapter) ? Set(own).union(foreign[adapter] ?? []) : [])
         }
         let seen = sightings
         sightings = []
@@ -107,7 +110,7 @@ struct RadioWorld {
         for (address, band) in bands.sorted(by: { $0.key < $1.key })
         where band.isPresent && work[address] == nil && chance(0.2) {
             for adapter in scanning.sorted() {
-                guard let rssi = band.rssi[adapter], adapters.contains(adapter), chance(0.8) else { continue }
+                guard let rssi = band.rssi[adapter], isOn(adapter), chance(0.8) else { continue }
                 sightings.append(
                     .init(band: address, adapter: adapter, rssi: rssi + Int(generator.next() % 5), at: time))
             }
@@ -124,7 +127,7 @@ struct RadioWorld {
                     end(address, outcome)
                     continue
                 }
-                guard succeeds, bands[address]?.isPresent == true, adapters.contains(adapter) else {
+                guard succeeds, bands[address]?.isPresent == true, isOn(adapter) else {
                     end(address, .failed(moved: false))
                     continue
                 }
@@ -151,7 +154,7 @@ struct RadioWorld {
         let moved = min(band.records, Self.linkRate * Int(Self.step) / 1_000 * 2 / max(2, others))
         band.records -= moved
         bands[address] = band
-        guard band.isPresent, adapters.contains(adapter), !chance(band.drops / 5) else {
+        guard band.isPresent, isOn(adapter), !chance(band.drops / 5) else {
             return end(address, .failed(moved: moved > 0))
         }
         guard band.records == 0 else { return }
@@ -177,6 +180,7 @@ struct RadioWorld {
         switch action {
         case .startScan(let adapter):
             if !scanning.insert(adapter).inserted { violations.append("\(now): scans twice on \(adapter)") }
+            if off.contains(adapter) { violations.append("\(now): scans on \(adapter), which is off") }
         case .stopScan(let adapter):
             if scanning.remove(adapter) == nil { violations.append("\(now): no scan to stop on \(adapter)") }
         case .connect(let band, let adapter):
@@ -184,6 +188,7 @@ struct RadioWorld {
                 violations.append("\(now): \(band) is to be left alone until \(until)")
             }
             if work[band] != nil { violations.append("\(now): \(band) is busy") }
+            if off.contains(adapter) { violations.append("\(now): connects over \(adapter), which is off") }
             if work.values.contains(where: { if case .connecting(adapter, _, _) = $0 { true } else { false } }
             ) {
                 violations.append("\(now): two attempts on \(adapter)")
@@ -196,7 +201,7 @@ struct RadioWorld {
                 on: adapter, until: now + (isThere ? 300 + Int64(generator.next() % 1_500) : 25_000),
                 succeeds: isThere && !fails)
         case .notHeard(let band): notHeard.append(band)
-        case .noAdapter, .deaf: break
+        case .noAdapter, .refused, .deaf: break
         }
     }
 
@@ -206,6 +211,16 @@ struct RadioWorld {
 
     mutating func unplug(_ adapter: BluetoothAddress) {
         adapters.remove(adapter)
+    }
+
+    private func isOn(_ adapter: BluetoothAddress) -> Bool {
+        adapters.contains(adapter) && !off.contains(adapter)
+    }
+
+    /// BlueZ shows it at once, and shows no link over one that is off.
+    mutating func power(_ adapter: BluetoothAddress, _ isOn: Bool) {
+        if isOn { off.remove(adapter) } else { off.insert(adapter) }
+        look()
     }
 }
 

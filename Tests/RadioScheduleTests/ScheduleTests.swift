@@ -508,4 +508,67 @@ private func view(
         _ = schedule.handle(.seen(view(heard: [(0, a, -60)], at: 1_100)), at: time(1_100))
         #expect(schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(2_000)) == [])
     }
+
+    // MARK: who waits is answered
+
+    private let others: Set<BluetoothAddress> = [BluetoothAddress(bits: 1), BluetoothAddress(bits: 2)]
+
+    @Test func whoWaitsIsToldThatOthersHoldAllLinks() {
+        var schedule = given(links: 2)
+        _ = schedule.handle(.seen(view(connected: [a: others])), at: time(0))
+        // The look that ran ends without it; then somebody asks.
+        _ = schedule.handle(.timePassed, at: time(20_000))
+        #expect(schedule.handle(.asked(bandAddress(0)), at: time(100_000)) == [])
+        #expect(schedule.handle(.asked(bandAddress(0)), at: time(120_000)) == [])
+        #expect(schedule.deadline(after: time(120_001)) == time(130_000))
+        #expect(schedule.handle(.timePassed, at: time(129_999)) == [])
+        #expect(schedule.handle(.timePassed, at: time(130_000)) == [.refused(bandAddress(0), .noSlot)])
+        // Once; and it is looked for when there is room again.
+        #expect(schedule.handle(.timePassed, at: time(190_000)) == [])
+        #expect(schedule.handle(.seen(view()), at: time(200_000)) == [.startScan(a)])
+    }
+
+    @Test func whoWaitsForASlotThatATurnOfOursHoldsWaitsOn() {
+        var schedule = given(bands: 2, links: 1)
+        _ = schedule.handle(.seen(view(heard: [(0, a, -60)], at: 600)), at: time(600))
+        _ = schedule.handle(.linked(bandAddress(0)), at: time(700))
+        _ = schedule.handle(.asked(bandAddress(1)), at: time(1_000))
+        #expect(schedule.handle(.timePassed, at: time(300_000)) == [])
+        #expect(
+            schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(301_000)) == [
+                .startScan(a)
+            ])
+    }
+
+    @Test func whoWaitsIsToldThatDiscoveryFails() {
+        var schedule = given()
+        _ = schedule.handle(.asked(bandAddress(0)), at: time(1_000))
+        var now: Int64 = 1_000
+        var actions = schedule.handle(.scanFailed(a), at: time(now))
+        while !actions.contains(where: { if case .refused = $0 { true } else { false } }), now < 600_000 {
+            now += 500
+            actions = schedule.handle(.timePassed, at: time(now))
+            if actions.contains(.startScan(a)) {
+                now += 100
+                actions = schedule.handle(.scanFailed(a), at: time(now))
+            }
+        }
+        #expect(actions.contains(.refused(bandAddress(0), .noDiscovery)))
+        #expect((31_000...32_000).contains(now), "\(now)")
+        // The next one who asks waits as long, and is told as well.
+        _ = schedule.handle(.asked(bandAddress(0)), at: time(now + 100))
+        #expect(schedule.deadline(after: time(now + 100)) != nil)
+    }
+
+    @Test func oneAdapterThatCanListenIsEnough() {
+        var schedule = given(adapters: [a, b], links: 2)
+        _ = schedule.handle(.seen(view([a, b], connected: [a: others])), at: time(100))
+        _ = schedule.handle(.asked(bandAddress(0)), at: time(100))
+        var told: [RadioAction] = []
+        for now in stride(from: Int64(500), through: 60_000, by: 500) {
+            told += schedule.handle(.timePassed, at: time(now))
+        }
+        #expect(told.contains(.notHeard(bandAddress(0))))
+        #expect(!told.contains(.refused(bandAddress(0), .noSlot)))
+    }
 }

@@ -4,6 +4,8 @@ import http.client
 import re
 import socket
 import stat
+import subprocess
+import time
 
 from clinic import ClinicCase
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -76,6 +78,45 @@ class Metrics(ClinicCase):
         self.assertGreaterEqual(self.one(families, "bandferry_condition", code="bluetoothd_gone", severity="error"), 1)
         self.assertEqual(stack.daemon.stop(), 0)
         self.assertFalse(path.exists())
+
+    def test_counters_go_on_when_the_database_is_opened_again(self):
+        stack = self.stack()
+        path = stack.directory / "metrics.socket"
+        stack.start_bus().start_server().start_sim()
+        stack.write_configuration()
+        stack.configuration.write_text(stack.configuration.read_text() + f"[metrics]\nlisten = unix:{path}\n")
+        stack.daemon.start()
+        self.synced(stack)
+
+        def attempts():
+            return self.one(self.scrape(UnixConnection(path))[1], "bandferry_radio_attempts", "_total")
+
+        stack.wait(lambda: attempts() >= 8, "some syncs", deadline=120, pause=0.5)
+        seen = [attempts()]
+        # Under the daemon: what it does not read from the log or its cache is void.
+        database = stack.state / "gateway.db"
+        with open(database, "r+b") as file:
+            for page in range(1, database.stat().st_size // 4096):
+                file.seek(page * 4096)
+                file.write(b"\x5a" * 512)
+
+        def is_met():
+            self.tell_band(stack, "Record", "u", "50")
+            seen.append(attempts())
+            return re.search("the database was damaged|the database can't be opened", stack.daemon.text())
+
+        stack.wait(is_met, "the damage to be met", deadline=120, pause=0.5)
+        for _ in range(6):
+            seen.append(attempts())
+            time.sleep(0.5)
+        self.assertEqual(seen, sorted(seen))
+
+    @staticmethod
+    def tell_band(stack, method, *arguments):
+        subprocess.run(
+            ["busctl", f"--address={stack.bus_address}", "call", "org.bandferry.Simulator1",
+             "/org/bandferry/simulator/dev_" + stack.bands[0].replace(":", "_"), "org.bandferry.Simulator1", method,
+             *arguments], check=True, capture_output=True, timeout=30)
 
     def test_a_port_of_this_host(self):
         stack = self.stack()

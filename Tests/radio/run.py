@@ -17,7 +17,7 @@ import unittest
 # The checkout stays as it is.
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "lab"), str(HERE.parent / "gateway"), str(HERE)]
+sys.path[:0] = [str(HERE.parent / name) for name in ("lab", "gateway", "doctor")] + [str(HERE)]
 import suites  # noqa: E402
 
 WORKERS = 5
@@ -33,15 +33,17 @@ def names(suite):
 
 def run(name):
     """The output of one test, and what it counted."""
-    done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, __file__, suites.INSIDE, name], capture_output=True, text=True)
     counts = re.search(r"(\d+) passed, (\d+) failed, (\d+) skipped\s*$", done.stdout)
     return done.stdout + done.stderr, [int(count) for count in counts.groups()] if counts else [0, 1, 0]
 
 
-def main():
+def body(here, chosen):
+    if chosen:
+        return suites.run(here, chosen)
     total = [0, 0, 0]
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        for output, counts in pool.map(run, names(unittest.defaultTestLoader.discover(str(HERE)))):
+        for output, counts in pool.map(run, names(unittest.defaultTestLoader.discover(str(here)))):
             print(output, end="", flush=True)
             total = [sum(pair) for pair in zip(total, counts)]
     print("{} passed, {} failed, {} skipped".format(*total), flush=True)
@@ -49,4 +51,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(suites.run(HERE, sys.argv[1:]) if len(sys.argv) > 1 else main())
+    # Some need another program on the bus.
+    sys.exit(suites.run_inside(__file__, "radio", ["dbus-fast>=2"], {"dbus-daemon": "dbus-daemon"}, body=body))

@@ -5,6 +5,8 @@ import re
 import subprocess
 
 from bed import GatewayCase
+from clinic import ForeignProgram
+from stack import address
 
 SLOW = ["--records", "3000", "--seed", "3", "--time-scale", "20", "--window", "8", "--rate", "100"]
 
@@ -59,6 +61,31 @@ class Bluetoothd(RadioCase):
         stack.wait(lambda: adapter_status(stack)["Restarts"] > 0, "systemd to be asked", deadline=300, pause=1)
         self.finish(stack)
         self.assertIn("restart_service", remedies(stack))
+
+    def test_a_stop_while_it_hangs_ends_in_time_and_does_nothing_about_it(self):
+        # In mid-stream: the band is told to end, then its link is, and neither call is answered.
+        stack = self.started_in_mid_stream(
+            band_options=SLOW + ["--systemd"], gateway_options=["sync_interval = 1", "restart_bluetooth = yes"])
+        control(stack, "adapter", "Wedge", "boolean:true")
+        # systemd waits 30 s.
+        self.assertEqual(stack.daemon.stop(deadline=25), 0)
+        self.assertEqual(remedies(stack), [])
+        control(stack, "adapter", "Wedge", "boolean:false")
+        shown = adapter_status(stack)
+        self.assertEqual((shown["Powered"], shown["PowerCycles"], shown["Restarts"]), (1, 0, 0))
+        stack.start_daemon()
+        self.finish(stack)
+
+    def test_what_is_done_about_a_silent_one_is_counted(self):
+        stack = self.stack(bands=1, band_options=SLOW + ["--systemd"],
+                           gateway_options=["sync_interval = 1", "restart_bluetooth = yes"])
+        stack.start_bus().start_server().start_sim()
+        # Before the daemon has seen any adapter: none is concerned.
+        control(stack, "adapter", "Wedge", "boolean:true")
+        stack.start_daemon()
+        stack.wait(lambda: adapter_status(stack)["Restarts"] > 0, "systemd to be asked", deadline=300, pause=1)
+        self.finish(stack)
+        self.assertRegex(stack.daemon.text(), r"the radio in all \(.*restart_service=1")
 
     def test_systemd_that_refuses_is_named(self):
         # Nobody is systemd on this bus.
@@ -208,7 +235,34 @@ class Links(RadioCase):
         self.assertEqual(stack.gateway("SELECT count(*) FROM band_pauses")[0][0], 0)
 
 
+    def test_a_link_that_another_program_uses_is_left_alone(self):
+        # The daemon's own try to end it is never answered, so that BlueZ goes on showing it.
+        stack = self.stack(bands=1, band_options=[
+            "--records", "600", "--seed", "3", "--time-scale", "20", "--faults", "neveranswer:Disconnect@1"])
+        stack.start_bus().start_server().start_sim()
+        other = ForeignProgram(stack.bus_address)
+        try:
+            other.connect(stack.bands[0])
+            other.subscribe(stack.bands[0])
+            stack.start_daemon()
+            stack.wait(lambda: stack.daemon.text().count("end=held_by_another_program") > 1, "two tries", pause=0.3)
+        finally:
+            other.close()
+        self.finish(stack)
+        self.assertEqual(remedies(stack), [])
+
+
 class Requests(RadioCase):
+    def test_who_asks_while_others_hold_all_links_is_told(self):
+        stack = self.stack(bands=2, modes={address(0): "own"}, gateway_options=["sync_interval = 900", "max_links = 1"])
+        stack.start_bus().start_server().start_sim()
+        other = ForeignProgram(stack.bus_address)
+        self.addCleanup(other.close)
+        other.connect(stack.bands[1])
+        stack.start_daemon()
+        stack.wait(lambda: stack.status()["bands"], "the daemon", pause=0.3)
+        self.assertIn("too_many_links", stack.command("--json", "sync", check=False).stdout)
+
     def test_who_asks_during_a_session_is_served_right_after_it(self):
         stack = self.started_in_mid_stream(gateway_options=["sync_interval = 900"])
         # Not by the session that runs: that one acks.
