@@ -170,6 +170,8 @@ extension BlueZClient {
         owner = nil
         registeredCapability = nil
         askedLast = nil
+        demands = [:]
+        dropReasons = [:]
         objects = BlueZObjects()
         discoveries = []
         lastSeen = [:]
