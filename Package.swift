@@ -248,7 +248,7 @@ let unitTests: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "GatewayBus", "GatewayConfiguration", "RadioSchedule", "BlueZModel", "Store",
+            "Gateway", "GatewayBus", "GatewayConfiguration", "RadioSchedule", "BlueZ", "BlueZModel", "Store",
             "GatewayModel", "BandProfile",
             "IngestAPI",
             "Locking", "Systemd", "Uplink", "UploadDecisions",

@@ -168,14 +168,14 @@ extension BlueZClient {
             // Digits that nobody compared are worth nothing. There are none, only a yes, where BlueZ knows of no display;
             // what it was last told counts, not what it is being told.
             guard people.isEmpty, registeredCapability == Self.nobody, agentPolicy?(address) == true else {
-                demands[address] = .nobodyThere
+                noteUnanswered(address)
                 break
             }
             return .reply([])
         case "RequestPasskey":
             guard let address else { break }
             guard let person = people[address] else {
-                demands[address] = .nobodyThere
+                noteUnanswered(address)
                 break
             }
             return ask(person, .enterPasskey, call, address)
@@ -193,6 +193,13 @@ extension BlueZClient {
         }
         log("a pairing was rejected", [("method", call.member)])
         return rejected
+    }
+
+    /// Only of bands that may pair: any device near by may ask.
+    private func noteUnanswered(_ address: BluetoothAddress) {
+        guard agentPolicy?(address) == true else { return }
+        let isOurs = people.isEmpty && registeredCapability == Self.nobody
+        demands[address] = isOurs ? .nobodyThere : .notNow
     }
 
     private func ask(

@@ -29,7 +29,7 @@ extension BlueZClient {
         demands[address] = nil
         dropReasons[path] = nil
         // Otherwise BlueZ forgets the band 30 s after each disconnect.
-        if !device.trusted { await trust(path) }
+        if !device.trusted { await trust(path, true) }
         let wasConnected = objects.devices[path]?.connected == true
         if !wasConnected { try await connect(path, deadline: deadline ?? timings.connect) }
         guard objects.devices[path]?.connected == true else {
@@ -96,14 +96,23 @@ extension BlueZClient {
         }
     }
 
-    private func trust(_ path: String) async {
+    /// BlueZ forgets a device that is neither trusted nor bonded, 30 s after it was last connected.
+    public func distrust(_ address: BluetoothAddress, on adapter: BluetoothAddress) async {
+        guard let (path, device) = find(address, on: adapter), device.trusted else { return }
+        await trust(path, false)
+    }
+
+    private func trust(_ path: String, _ isTrusted: Bool) async {
         do throws(BlueZFailure) {
             _ = try await call(
                 path, "org.freedesktop.DBus.Properties", "Set",
-                [.string(BlueZName.device), .string("Trusted"), .variant(.bool(true))],
+                [.string(BlueZName.device), .string("Trusted"), .variant(.bool(isTrusted))],
                 deadline: timings.other, during: .trust, device: path)
         } catch {
-            log("a band could not be marked as trusted", [("error", error.code)])
+            log(
+                isTrusted
+                    ? "a band could not be marked as trusted" : "the trust of a band could not be taken back",
+                [("error", error.code)])
         }
     }
 
@@ -177,20 +186,27 @@ extension BlueZClient {
         linkWasLost(path, BlueZFailure(kind: .notConnected, during: .disconnect, text: "disconnected here"))
     }
 
-    /// Makes BlueZ forget a device, its bond included, on every adapter that may be used. One that it does not know is
-    /// forgotten already.
-    public func remove(_ address: BluetoothAddress) async throws(BlueZFailure) {
-        _ = try readyAdapter(for: .remove)
-        for adapter in usableAdapters().map(\.address) {
-            guard let (path, device) = find(address, on: adapter) else { continue }
+    /// Makes BlueZ forget a device, its bond included, on the adapter that is named, else on every one that may be used. Where
+    /// it does not know it, it is forgotten already.
+    ///
+    /// Throws the first failure once all were tried: one that is switched off keeps what it has, and is in nobody's way.
+    public func remove(
+        _ address: BluetoothAddress, on adapter: BluetoothAddress? = nil
+    ) async throws(BlueZFailure) {
+        _ = try readyAdapter(adapter, for: .remove)
+        var failed: BlueZFailure?
+        for place in usableAdapters().map(\.address) where adapter == nil || place == adapter {
+            guard let (path, device) = find(address, on: place) else { continue }
             do throws(BlueZFailure) {
                 _ = try await call(
                     self.path(ofAdapter: device.path.adapter), BlueZName.adapter, "RemoveDevice",
                     [.objectPath(path)], deadline: timings.disconnect, during: .remove)
             } catch {
-                guard error.kind == .gone else { throw error }
+                guard error.kind != .gone else { continue }
+                failed = failed ?? error
             }
         }
+        if let failed { throw failed }
     }
 
     /// Ends all that hangs on a link. Idempotent.

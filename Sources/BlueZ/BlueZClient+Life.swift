@@ -178,6 +178,8 @@ extension BlueZClient {
         owner = nil
         registeredCapability = nil
         askedLast = nil
+        demands = [:]
+        dropReasons = [:]
         objects = BlueZObjects()
         discoveries = []
         withoutSockets = []

@@ -17,6 +17,8 @@ struct BondEvidence: Equatable {
 enum BondJudge {
     /// Nil = it is no matter of the bond.
     static func judge(_ evidence: BondEvidence) -> BondTrouble? {
+        // The bond was not made for what happened here, and will be.
+        if evidence.demand == .notNow, !evidence.wasBonded { return nil }
         if evidence.reason == "org.bluez.Reason.Authentication" { return refused(evidence) }
         switch evidence.kind {
         case .authentication, .keyMissing, .notPaired:
@@ -37,7 +39,7 @@ enum BondJudge {
         switch evidence.demand {
         case .answered, .shown: return .wrongPasskey
         case .declined: return .declined
-        case .nothing, .nobodyThere: return .never
+        case .nothing, .nobodyThere, .notNow: return .never
         }
     }
 }

@@ -41,7 +41,7 @@ extension Problem {
         }
     }
 
-    /// The band is left alone until somebody acts, or for a day.
+    /// The band is left alone until somebody acts, or for a while: see `BondTrouble.rest`.
     static func bond(_ trouble: BondTrouble, of band: BluetoothAddress) -> Problem {
         Problem(
             trouble.condition, ["band": band.description, "operation": "use the bond", "detail": ""])

@@ -28,9 +28,9 @@ extension RunningGateway {
             person.told(.searching)
             if anew, hadBond {
                 // In a turn, which only a band gets that is there: the bond of one that is away stays. BlueZ forgets the band
-                // with it, so that it is listened for once more.
-                _ = try await onATurn(of: address, for: person, until: end) { [blueZ] _ in
-                    try await blueZ.remove(address)
+                // with it, so that it is listened for once more. Bonds of other adapters are no matter of this one's.
+                _ = try await onATurn(of: address, for: person, until: end) { [blueZ] turn in
+                    try await blueZ.remove(address, on: turn.adapter)
                     return .searching
                 }
             }
@@ -53,6 +53,9 @@ extension RunningGateway {
     ) -> any Error {
         let gone = isBondGone ? " The old bond is gone." : ""
         switch error {
+        case var refusal as BondRefusal:
+            refusal.isBondGone = isBondGone
+            return refusal
         case let refusal as CommandFailure:
             return CommandFailure(refusal.code, refusal.message + gone)
         case let failure as BlueZFailure where failure == .notHeard:
@@ -126,7 +129,7 @@ extension RunningGateway {
         }
     }
 
-    /// What a person reads of it.
+    /// Told apart where the bond is at fault.
     private func explained(
         _ error: any Error, _ address: BluetoothAddress, on turn: RadioTurn, wasBonded: Bool
     ) async -> any Error {
@@ -136,8 +139,7 @@ extension RunningGateway {
             demand: await blueZ.pairingDemand(of: address),
             reason: await blueZ.dropReason(of: address, on: turn.adapter))
         guard let trouble = BondJudge.judge(evidence) else { return error }
-        let problem = Problem.bond(trouble, of: address)
-        return CommandFailure(.notPaired, "\(problem.text) \(problem.remedy)")
+        return BondRefusal(trouble: trouble, band: address)
     }
 
     // MARK: the radio
@@ -203,49 +205,64 @@ extension RunningGateway {
     func pairToAdopt(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
         let keeper = keepers[address]
         try await withoutKeeper(of: address) {
-            let wasKnown = await self.blueZ.device(address)?.trusted ?? false
+            let before = await self.blueZ.devices()
             do {
                 var progress: PairingProgress
                 do {
                     progress = try await self.pair(address, anew: false, asking: person)
-                } catch let failure as CommandFailure where failure.code == .notPaired {
-                    // A bond that another installation made, and that the band has forgotten: nobody needs it.
-                    guard keeper == nil, await self.blueZ.isPaired(address) else {
-                        throw failure
-                    }
+                } catch let refusal as BondRefusal where refusal.mayReplaceBond(isAdopted: keeper != nil) {
+                    // Another installation made it, and the band has forgotten it: nobody needs it.
                     progress = try await self.pair(address, anew: true, asking: person)
                 }
                 if progress == .notInRange { person.told(progress) }
             } catch {
-                // Trust and half a bond of a band that is not taken in are nobody's.
-                if keeper == nil, !wasKnown { try? await self.blueZ.remove(address) }
-                throw error
+                if keeper == nil { await self.undoPairing(of: address, since: before) }
+                throw (error as? BondRefusal)?.failure(isAdopted: keeper != nil) ?? error
             }
+            if let keeper { try await self.bondEnded(of: keeper.band) }
         }
-        if let keeper { try await bondEnded(of: keeper.band) }
+    }
+
+    /// Trust and half a bond of a band that is not taken in are nobody's; what was there before is.
+    private func undoPairing(of address: BluetoothAddress, since before: [DeviceSnapshot]) async {
+        // Also when this was cancelled.
+        await Task { [blueZ] in
+            let usable = Set(await blueZ.usableAdapters().map(\.address))
+            let remains = PairingRemains.left(
+                by: address, before: before, after: await blueZ.devices(), on: usable)
+            for remain in remains {
+                switch remain {
+                case .device(let adapter): try? await blueZ.remove(address, on: adapter)
+                case .trust(let adapter): await blueZ.distrust(address, on: adapter)
+                }
+            }
+        }.value
     }
 
     /// `bandferry pair`: a band that is adopted gets a new bond.
     func pairAgain(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
-        try await changing(address) { try await self.pairNow(address, asking: person) }
+        try await changing(address) {
+            do { try await pairNow(address, asking: person) } catch let refusal as BondRefusal {
+                throw refusal.failure(isAdopted: true)
+            }
+        }
     }
 
     private func pairNow(_ address: BluetoothAddress, asking person: any PairingPerson) async throws {
-        guard let keeper = keepers[address] else {
+        guard let band = keepers[address]?.band else {
             throw CommandFailure(
                 .notFound, "\(address) is not adopted here; `bandferry adopt \(address)` pairs and adopts it")
         }
-        let progress = try await withoutKeeper(of: address) {
-            try await self.pair(address, anew: true, asking: person)
+        try await withoutKeeper(of: address) {
+            let progress = try await self.pair(address, anew: true, asking: person)
+            guard progress != .notInRange else {
+                throw CommandFailure(
+                    .outOfRange,
+                    "\(address) was not heard, and nothing was changed: bring it nearer, and wake it if it sleeps"
+                )
+            }
+            try await self.bondEnded(of: band)
         }
-        guard progress != .notInRange else {
-            throw CommandFailure(
-                .outOfRange,
-                "\(address) was not heard, and nothing was changed: bring it nearer, and wake it if it sleeps"
-            )
-        }
-        try await bondEnded(of: keeper.band)
-        try await keepAnew(address)
     }
 
     private func bondEnded(of band: AdoptedBand) async throws {
@@ -253,14 +270,14 @@ extension RunningGateway {
         try await store.setProblem(device: band.device, nil)
     }
 
-    /// The band is left to the body; afterwards its keeper, if it had one, begins anew. Inside `changing`.
+    /// The band is left to the body; afterwards it is kept anew, if it was kept, with nothing read of the store that could
+    /// fail: the body changes nothing of the adoption. Inside `changing`.
     private func withoutKeeper<Value: Sendable>(
         of address: BluetoothAddress, _ body: () async throws -> Value
     ) async throws -> Value {
-        let hadKeeper = await stopKeeping(address)
-        let result: Result<Value, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        if hadKeeper { try await keepAnew(address) }
-        return try result.get()
+        let band = keepers[address]?.band
+        _ = await stopKeeping(address)
+        defer { if let band { keep(band) } }
+        return try await body()
     }
 }

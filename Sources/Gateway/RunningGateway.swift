@@ -240,7 +240,7 @@ actor RunningGateway {
 
     // MARK: bands
 
-    private func keep(_ band: AdoptedBand) {
+    func keep(_ band: AdoptedBand) {
         guard !isStopping, keepers[band.address] == nil else { return }
         adopted.insert(band.address)
         let keeper = BandKeeper(band: band, parts: parts)
@@ -357,10 +357,11 @@ actor RunningGateway {
         return true
     }
 
-    /// As the store says now.
+    /// As the store says now. Where that can't be read, it is kept as it was.
     func keepAnew(_ address: BluetoothAddress) async throws {
+        let bands = try await store.adoptedBands()
         _ = await stopKeeping(address)
-        for band in try await store.adoptedBands() where band.address == address { keep(band) }
+        for band in bands where band.address == address { keep(band) }
     }
 
     func forget(_ address: BluetoothAddress) async throws {

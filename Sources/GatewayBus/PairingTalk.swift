@@ -38,14 +38,18 @@ final class PairingTalk: PairingPerson {
 
     func ask(_ question: PairingQuestion) async -> PairingReply? {
         guard !isGone else { return nil }
-        emit("PairingAsked", [.properties(question.properties(seconds: limit))])
-        if case .showPasskey = question { return nil }
+        if case .showPasskey = question {
+            emitAsked(question)
+            return nil
+        }
+        // Noted first: the answer may come before this goes on.
         let answer = OneShot<PairingReply?>()
         let before = state.withLock { state in
             defer { state.question = answer }
             return state.question
         }
         before?.set(nil)
+        emitAsked(question)
         // It may have gone while the question was noted.
         if isGone { answer.set(nil) }
         let reply = await answer.value(within: limit, else: nil)
@@ -96,6 +100,10 @@ final class PairingTalk: PairingPerson {
             defer { state.question = nil }
             return state.question
         }
+    }
+
+    private func emitAsked(_ question: PairingQuestion) {
+        emit("PairingAsked", [.properties(question.properties(seconds: limit))])
     }
 
     private func emit(_ member: String, _ arguments: [BusValue]) {

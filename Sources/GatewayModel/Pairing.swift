@@ -52,4 +52,6 @@ public enum PairingDemand: Equatable, Sendable {
     case declined
     /// There was nobody to ask.
     case nobodyThere
+    /// A person was there for another band: BlueZ asked about this one only because of the keyboard that is lent meanwhile.
+    case notNow
 }

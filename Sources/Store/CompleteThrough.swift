@@ -33,6 +33,11 @@ struct CompleteThrough {
             "SELECT min(key) >> 8 & 4294967295 FROM quarantine WHERE held AND key BETWEEN ? AND ?",
             .integer(SampleKey.lowest(ring: ring, seq: start)),
             .integer(SampleKey.highest(ring: ring, seq: .max)))
+        // Few, and only above what is settled.
+        try limit(
+            "SELECT key >> 8 & 4294967295 FROM conflicts WHERE state = 3 AND key BETWEEN ? AND ? ORDER BY key LIMIT 1",
+            .integer(SampleKey.lowest(ring: ring, seq: start)),
+            .integer(SampleKey.highest(ring: ring, seq: .max)))
         let sent = Set(
             items.compactMap { item in
                 if case .conflict(let id) = item.origin { id } else { nil }

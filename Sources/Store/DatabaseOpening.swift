@@ -31,13 +31,14 @@ struct DatabaseOpening {
         try directory.swapIn(at: now)
         if directory.hadDatabase, directory.isDatabaseEmpty { _ = try directory.setDatabaseAside(at: now) }
         if !directory.hasDatabase {
-            let aside = try directory.setAside()
-            if let last = aside.last {
+            if let last = directory.awaited {
                 // A medium that gave nothing of it then may give it now.
                 guard tellsOwners(last) else { throw waiting(last) }
                 try directory.putBack(last)
             } else {
-                guard !directory.hadDatabase else { throw gone() }
+                // Older ones that a person gave up don't come back unasked.
+                let given = try directory.setAside()
+                guard !directory.hadDatabase, given.isEmpty else { throw gone() }
                 try directory.createDatabaseFile()
             }
         }
@@ -88,6 +89,7 @@ struct DatabaseOpening {
         }
         let wantsCheck = try check(database)
         try directory.rememberDatabase(of: try gatewayID(in: database))
+        directory.forgetAwaited()
         return Opened(database: database, wantsCheck: wantsCheck)
     }
 
@@ -206,7 +208,7 @@ struct DatabaseOpening {
 
     private func requireDatabase() throws(StoreError) {
         if directory.hasDatabase { return }
-        if let aside = try? directory.setAside().last { throw waiting(aside) }
+        if let aside = directory.awaited { throw waiting(aside) }
         throw StoreError(
             kind: .missing, operation: "open the database", path: path, message: "there is no database here")
     }

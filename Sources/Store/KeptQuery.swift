@@ -30,7 +30,8 @@ struct KeptQuery {
             (id: $0.int64(0), ring: RingID(rawValue: UInt32(truncatingIfNeeded: $0.int64(1))))
         }
         return try rings.flatMap { id, ring in
-            try refused(id, ring) + refusedReadings(id, ring) + waiting(id, ring)
+            try refused(id, ring) + readings(.refusedReading, .refused, id, ring)
+                + readings(.consent, .held, id, ring) + waiting(id, ring)
         }
     }
 
@@ -55,13 +56,16 @@ struct KeptQuery {
         return groups
     }
 
-    private func refusedReadings(_ id: Int64, _ ring: RingID) throws -> [KeptSamples] {
-        var group = KeptSamples(reason: .refusedReading, ring: ring)
+    /// Second readings of a key. Their code is not kept.
+    private func readings(
+        _ reason: KeptSamples.Reason, _ state: ConflictState, _ id: Int64, _ ring: RingID
+    ) throws -> [KeptSamples] {
+        var group = KeptSamples(reason: reason, ring: ring)
         try database.query(
             """
-            SELECT key, recorded_at, time_uncertain FROM conflicts WHERE state = 2 AND key BETWEEN ? AND ?
+            SELECT key, recorded_at, time_uncertain FROM conflicts WHERE state = ? AND key BETWEEN ? AND ?
             ORDER BY key
-            """, .integer(SampleKey.lowest(ring: id, seq: 0)),
+            """, .int(state.rawValue), .integer(SampleKey.lowest(ring: id, seq: 0)),
             .integer(SampleKey.highest(ring: id, seq: .max))
         ) { row in
             let time = row.bool(2) ? nil : Timestamp(milliseconds: row.int64(1))

@@ -17,7 +17,7 @@ struct OutboxConfirmation {
             try healRefused(run, ring: ring, now: now)
         }
         for item in items {
-            if case .conflict(let id) = item.origin { try setState(1, conflict: id) }
+            if case .conflict(let id) = item.origin { try setState(.confirmed, conflict: id) }
         }
         return done
     }
@@ -28,7 +28,7 @@ struct OutboxConfirmation {
         var seqs = SeqRuns()
         for item in items {
             if case .conflict(let id) = item.origin {
-                try setState(2, conflict: id)
+                try setState(held ? .held : .refused, conflict: id)
                 continue
             }
             try database.run(
@@ -64,7 +64,11 @@ struct OutboxConfirmation {
             try database.run("DELETE FROM quarantine WHERE key = ?", .integer(key.packed))
             try unconfirmed.add(ring: key.ring, key.seq...key.seq)
         }
-        return keys.count
+        let rings = "(SELECT rings.id FROM rings JOIN bands ON bands.id = rings.band WHERE device = ?)"
+        try database.run(
+            "UPDATE conflicts SET state = ? WHERE state = ? AND key >> 40 IN \(rings)",
+            .int(ConflictState.waiting.rawValue), .int(ConflictState.held.rawValue), .text(device.text))
+        return keys.count + database.changes
     }
 
     /// The lowest of what was set aside for good goes up again, at most `limit` samples and as many second readings.
@@ -144,7 +148,19 @@ struct OutboxConfirmation {
         }
     }
 
-    private func setState(_ state: Int, conflict id: Int64) throws(SQLiteError) {
-        try database.run("UPDATE conflicts SET state = ? WHERE id = ?", .int(state), .integer(id))
+    private func setState(_ state: ConflictState, conflict id: Int64) throws(SQLiteError) {
+        try database.run(
+            "UPDATE conflicts SET state = ? WHERE id = ?", .int(state.rawValue), .integer(id))
     }
+}
+
+/// What became of a second reading of a key, as `conflicts` keeps it.
+enum ConflictState: Int {
+    /// To be sent.
+    case waiting = 0
+    case confirmed = 1
+    /// For good, unless a person asks.
+    case refused = 2
+    /// For its wearer's consent, until `releaseHeld`.
+    case held = 3
 }

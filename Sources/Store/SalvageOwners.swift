@@ -31,11 +31,19 @@ struct SalvageOwners {
         return (0...Int64(UInt32.max)).contains(ring) && (1..<(1 << 23)).contains(id)
     }
 
-    /// Observed only: what is not known to be owned is not acked.
+    /// Observed only: what is not known to be owned is not acked. Whether a band was forgotten no index tells: it is observed
+    /// again, which a person can end, while records that a band overwrites meanwhile nobody brings back. But of several ids
+    /// of one address one at most was in use. Where that can't be told none is: its samples would go to the wrong one.
     private func bandsFromIndexes() throws {
+        let known = Set(try target.all("SELECT id FROM bands") { $0.int64(0) })
+        var claims: [Int64: Int] = [:]
+        try target.query("SELECT address FROM bands WHERE adopted OR configured") {
+            claims[$0.int64(0), default: 0] += 1
+        }
         var addresses: [Int64: Int64] = [:]
         try readWhatIsThere("SELECT id, address FROM bands INDEXED BY bands_by_address ORDER BY address") {
             addresses[$0.int64(0)] = $0.int64(1)
+            if !known.contains($0.int64(0)) { claims[$0.int64(1), default: 0] += 1 }
         }
         try readWhatIsThere(
             "SELECT id, device FROM bands INDEXED BY sqlite_autoindex_bands_1 ORDER BY device"
@@ -44,8 +52,9 @@ struct SalvageOwners {
             try target.run(
                 """
                 INSERT OR IGNORE INTO bands (id, device, address, mode, configured, adopted)
-                VALUES (?, ?, ?, 'observe', 0, 1)
-                """, .integer(row.int64(0)), .text(row.text(1)), .integer(address))
+                VALUES (?, ?, ?, 'observe', 0, ?)
+                """, .integer(row.int64(0)), .text(row.text(1)), .integer(address),
+                .int(claims[address] == 1 ? 1 : 0))
         }
     }
 

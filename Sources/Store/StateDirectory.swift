@@ -94,7 +94,9 @@ struct StateDirectory {
     // MARK: Damaged databases
 
     /// Databases that were set aside, without what salvage left beside a database that is in use again.
-    func setAside() throws(StoreError) -> [String] { try names(Schema.fileName + ".corrupt-") }
+    func setAside() throws(StoreError) -> [String] { try names(Schema.fileName + ".\(Self.corrupt)-") }
+
+    private static let corrupt = "corrupt"
 
     /// Damaged databases whose readable rows live on in the one that is in use, the oldest first.
     func salvagedFrom() throws(StoreError) -> [String] { try names(Schema.fileName + ".salvaged-") }
@@ -115,7 +117,7 @@ struct StateDirectory {
     private static let companions = ["-wal", "-shm", "-journal"]
 
     /// Renames the database and its log together, never deletes. Returns the new name.
-    func setDatabaseAside(at now: Timestamp, as kind: String = "corrupt") throws(StoreError) -> String {
+    func setDatabaseAside(at now: Timestamp, as kind: String = Self.corrupt) throws(StoreError) -> String {
         var name = "\(Schema.fileName).\(kind)-\(now.milliseconds)"
         while access(path + "/" + name, F_OK) == 0 { name += "x" }
         // The log first: a database without its log is the worse half to find alone.
@@ -126,8 +128,31 @@ struct StateDirectory {
                 throw failure("set the database aside")
             }
         }
+        if kind == Self.corrupt { noteAwaited(name) }
         try sync()
         return name
+    }
+
+    /// The one that was set aside last and is waited for: nobody has decided about it yet. Nil once a person started empty or put
+    /// another one in place.
+    var awaited: String? {
+        guard let name = text(of: awaitedPath), name.hasPrefix(Schema.fileName + ".\(Self.corrupt)-"),
+            !name.contains("/"), access(path + "/" + name, F_OK) == 0
+        else { return nil }
+        return name
+    }
+
+    private var awaitedPath: String { databasePath + ".awaited" }
+
+    func forgetAwaited() { unlink(awaitedPath) }
+
+    /// Where this can't be written down, a person puts it back with `bandferry recover`.
+    private func noteAwaited(_ name: String) {
+        let descriptor = open(awaitedPath, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        _ = name.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+        fsync(descriptor)
     }
 
     /// The reverse of setting one aside.

@@ -39,7 +39,7 @@ struct StatusQuery {
         }
     }
 
-    /// Stored samples that the server has not confirmed, held ones (for consent, for the host's clock) and conflicts to be sent included.
+    /// Stored samples that the server has not confirmed, held ones (for consent, for the host's clock) and second readings included.
     func pending(band: Int64) throws -> Int {
         try count(
             """
@@ -48,7 +48,7 @@ struct StatusQuery {
                     WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
                 + (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM held
                     WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
-                + (SELECT count(*) FROM conflicts WHERE state = 0
+                + (SELECT count(*) FROM conflicts WHERE state IN (0, 3)
                     AND key >> 40 IN (SELECT id FROM rings WHERE band = ?1))
                 + (SELECT count(*) FROM quarantine WHERE held
                     AND key >> 40 IN (SELECT id FROM rings WHERE band = ?1))

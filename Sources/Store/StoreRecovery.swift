@@ -10,6 +10,9 @@ public enum StoreRecovery {
         let directory = StateDirectory(path: directory)
         try directory.prepare()
         if directory.hasDatabase { _ = try directory.setDatabaseAside(at: now) }
+        // Whatever was set aside is given up, and what is known of its damage is not the new one's.
+        directory.forgetAwaited()
+        directory.clearSuspicion()
         try directory.createDatabaseFile()
         try storing("start with an empty database", directory.databasePath) {
             let database = try Database(path: directory.databasePath, access: .readWrite)

@@ -211,8 +211,42 @@ private final class ScriptedPerson: PairingPerson {
         await bed.client.endPairing(with: band)
         try await bed.simulator.setWedged(false)
         #expect(await failure { try await link.pairIfNeeded() }?.kind == .authentication)
-        #expect(await bed.client.pairingDemand(of: band) == .nobodyThere)
+        #expect(await bed.client.pairingDemand(of: band) == .notNow, "it asks again once it knows")
         #expect(await !isBonded(bed))
+    }
+
+    /// The keyboard that another band's person has makes BlueZ ask about a band that needs none.
+    @Test func whatBlueZAsksBecauseOfAnotherBandCountsForNothing() async throws {
+        let bed = try await bed(.numericComparison)
+        let link = try await bed.connect()
+        try await bed.client.beginPairing(
+            with: BluetoothAddress(bits: 7), asking: ScriptedPerson(.same))
+        #expect(await failure { try await link.pairIfNeeded() }?.kind == .authentication)
+        #expect(await bed.client.pairingDemand(of: band) == .notNow)
+        await bed.client.endPairing(with: BluetoothAddress(bits: 7))
+    }
+
+    /// Any device near by may ask for a bond, under as many addresses as it likes.
+    @Test func ofStrangersNothingIsNoted() async throws {
+        let bed = try await GatewayBed.start { $0.pairing = .numericComparison }
+        try await bed.client.registerAgent { _ in false }
+        let link = try await bed.connect()
+        try await bed.client.beginPairing(
+            with: BluetoothAddress(bits: 7), asking: ScriptedPerson(.same))
+        #expect(await failure { try await link.pairIfNeeded() }?.kind == .authentication)
+        #expect(await bed.client.demands.isEmpty)
+    }
+
+    @Test func whatWasAskedIsForgottenWithBluetoothd() async throws {
+        let bed = try await bed(.passkeyEntry)
+        let link = try await bed.connect()
+        try await bed.client.beginPairing(with: band, asking: ScriptedPerson(nil))
+        #expect(await failure { try await link.pairIfNeeded() }?.kind == .authentication)
+        #expect(await bed.client.pairingDemand(of: band) == .declined)
+        try await bed.stopSimulator()
+        try await bed.wait { $0.contains(.bluetoothdGone) }
+        #expect(await bed.client.pairingDemand(of: band) == .nothing)
+        #expect(await bed.client.dropReasons.isEmpty)
     }
 
     /// Until 5.68 it looks like any connection that breaks.

@@ -52,6 +52,21 @@ private let address = FakeGateway.address
         await setup.stop()
     }
 
+    /// A program may answer before the one that asked goes on.
+    @Test func anAnswerThatComesAtOnceIsTaken() async {
+        let talks = Guarded<PairingTalk?>(nil)
+        let taken = Guarded(false)
+        let talk = PairingTalk(address, with: ":1.7", limit: .milliseconds(500)) { signal in
+            guard signal.member == "PairingAsked" else { return }
+            let isTaken = talks.withLock { $0 }?.answer(.passkey(42)) ?? false
+            taken.withLock { $0 = isTaken }
+        }
+        talks.withLock { $0 = talk }
+        #expect(await talk.ask(.enterPasskey) == .passkey(42))
+        #expect(taken.withLock { $0 })
+        talks.withLock { $0 = nil }
+    }
+
     @Test func aNoIsAnAnswerToo() async throws {
         let gateway = FakeGateway()
         let setup = try await Connected.open(gateway)

@@ -49,6 +49,15 @@ import Testing
         Row(
             bluez + "Failed", "Not connected", .read, bonded: false,
             reason: "org.bluez.Reason.Authentication", .never),
+        // It is tried again once the other band is paired.
+        Row(
+            bluez + "AuthenticationRejected", "Authentication Rejected", .pair, bonded: false, asked: .notNow,
+            nil),
+        Row(
+            bluez + "Failed", "Not connected", .read, bonded: false, asked: .notNow,
+            reason: "org.bluez.Reason.Authentication", nil),
+        Row(
+            bluez + "Failed", "le-connection-key-missing", .connect, bonded: true, asked: .notNow, .lost),
         // Digits were given, and were not those.
         Row(
             bluez + "AuthenticationFailed", "Authentication Failed", .pair, bonded: false, asked: .answered,

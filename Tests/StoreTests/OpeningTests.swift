@@ -233,6 +233,46 @@ import Testing
         #expect(try await store.bandStatuses().first?.stored == 0)
     }
 
+    /// What is known of the old one's damage is no reason to copy the new one.
+    @Test func theNewDatabaseIsNotSuspected() async throws {
+        try await fixture.openWithBand().close()
+        StateDirectory(path: fixture.directory).note(.proven)
+        try StoreRecovery.startEmpty(directory: fixture.directory, now: fixture.clock.now)
+        #expect(!fixture.names.contains("gateway.db.suspect"))
+        #expect(try fixture.open().salvage == nil)
+    }
+
+    /// What a person gave up, or put another one in place of, stays where it is when the later one is lost.
+    @Test(arguments: ["start empty", "restore"]) func whatWasGivenUpDoesNotComeBackUnasked(_ decision: String)
+        async throws
+    {
+        try await fixture.openWithBand().close()
+        let good = try Data(contentsOf: URL(fileURLWithPath: fixture.databasePath))
+        let directory = StateDirectory(path: fixture.directory)
+        let name = try directory.setDatabaseAside(at: fixture.clock.now)
+        #expect(directory.awaited == name)
+        if decision == "restore" {
+            try good.write(to: URL(fileURLWithPath: fixture.databasePath))
+        } else {
+            try StoreRecovery.startEmpty(directory: fixture.directory, now: fixture.clock.now)
+        }
+        try await fixture.openWithBand().close()
+        for suffix in ["", "-wal", "-shm"] { unlink(fixture.databasePath + suffix) }
+        for _ in 0..<2 { #expect(await isStoreError(.corrupt) { _ = try fixture.open() }) }
+        #expect(fixture.names.contains(name))
+        // A person may ask for it all the same.
+        let report = try StoreRecovery.salvage(directory: fixture.directory, now: fixture.clock.now)
+        #expect(report != nil)
+    }
+
+    /// Nobody has decided yet: a medium that gave nothing of it may give it now.
+    @Test func whatNobodyDecidedAboutComesBackWhenItCanBeRead() async throws {
+        try await fixture.openWithBand().close()
+        _ = try StateDirectory(path: fixture.directory).setDatabaseAside(at: fixture.clock.now)
+        #expect(try await fixture.open().adoptedBands().count == 1)
+        #expect(!fixture.names.contains("gateway.db.awaited"))
+    }
+
     @Test func whatWasAckedAndNeverSentIsNamedAsLostStorage() async throws {
         let store = try await startEmpty()
         // The server has 20, the band was acked to 50 and holds 51 to 60.

@@ -183,6 +183,30 @@ import Testing
         #expect(try seqs() == [2])
     }
 
+    /// The first reading is confirmed; the second waits for its wearer's consent, and the band keeps its copy.
+    @Test func aHeldSecondReadingIsPendingAndReleasedAndHoldsTheAck() async throws {
+        _ = try await store.commit(chunk(1...5), of: device, clock: reading())
+        let first = try next()
+        try outbox.confirm(first.items, of: first)
+        var other = record(3)
+        other.value += 1
+        _ = try await store.commit(chunk([other], through: 5), of: device, clock: reading())
+        let second = try next()
+        try outbox.quarantine(second.items, of: second, code: "consent_missing", message: "", held: true)
+        #expect(try outbox.nextBatch() == nil)
+        #expect(try outbox.releaseQuarantined(device) == 0, "it was not refused")
+        #expect(try outbox.pendingCount() == 1)
+        #expect(try fixture.reader().uploadBands().flatMap(\.kept).map(\.reason) == [.consent])
+        #expect(try outbox.completeThrough(device, ring) == 2)
+        #expect(try await store.ackPoint(of: device, ring: ring, ack: .upload) == 2)
+        #expect(try outbox.releaseHeld(device) == 1)
+        let again = try next()
+        #expect(again.items.map(\.sample.value) == [other.value].map(Int.init))
+        try outbox.confirm(again.items, of: again)
+        #expect(try await store.ackPoint(of: device, ring: ring, ack: .upload) == 5)
+        #expect(try outbox.releaseHeld(device) == 0)
+    }
+
     @Test func openQuestionsAndUnsentGapsHoldCompleteness() async throws {
         _ = try await store.commit(chunk(1...3), of: device, clock: reading())
         _ = try await store.commit(

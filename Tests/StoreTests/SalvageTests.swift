@@ -241,6 +241,41 @@ import Testing
         }
     }
 
+    /// Rows that only the indexes still tell of. Of two ids of one address one at most was in use, and which is not known.
+    @Test func bandsOfADamagedTableAreObservedWhereTheirIDIsCertain() async throws {
+        let fixture = try StoreFixture()
+        let store = try await fixture.openWithBand()
+        let (twice, forgotten) = (BluetoothAddress(bits: 2), BluetoothAddress(bits: 3))
+        for (address, device) in [(twice, "old-name"), (twice, "new-name"), (forgotten, "given-away")] {
+            try await store.adopt(
+                address: address, device: try #require(DeviceID(device)), mode: .own, name: nil,
+                configured: false)
+        }
+        try await store.forget(forgotten)
+        _ = try await store.commit(chunk(1...5), of: device, clock: reading())
+        try await store.close()
+        try Self.destroyTable("bands", fixture)
+        let opened = try fixture.open()
+        #expect(opened.salvage?.damagedTables == ["bands"])
+        let found = try await opened.adoptedBands()
+        #expect(
+            found.map(\.address) == [forgotten, StoreFixture.address], "forgotten or not: no index tells")
+        #expect(found.allSatisfy { $0.mode == .observe })
+        #expect(try await opened.bandStatuses().count == 4, "the samples of all go on uploading")
+    }
+
+    /// The one page of a table, not its indexes.
+    private static func destroyTable(_ table: String, _ fixture: StoreFixture) throws {
+        let root = try Database(path: fixture.databasePath, access: .readOnly).first(
+            "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"
+        ) { $0.int(0) }
+        let page = (try #require(root) - 1) * 4_096
+        let url = URL(fileURLWithPath: fixture.databasePath)
+        var bytes = try Data(contentsOf: url)
+        bytes.replaceSubrange(page..<(page + 4_096), with: Data(repeating: 0xaa, count: 4_096))
+        try bytes.write(to: url)
+    }
+
     @Test func theCommandBringsBackWhatWasSetAside() async throws {
         let fixture = try StoreFixture()
         let store = try await fixture.openWithBand()

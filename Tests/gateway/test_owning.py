@@ -294,6 +294,54 @@ class Adopting(OwnedBand):
         self.record(stack, 10)
         self.wait_until_calm(stack)
 
+    def bonded_by_another(self, *more):
+        """The band has a sound bond with this host, which is neither trusted nor adopted, as after `bluetoothctl pair`."""
+        stack = self.bed("just-works", *more)
+        self.assertEqual(Terminal(stack, "adopt", stack.bands[0]).end(), 0)
+        self.wait_until_calm(stack)
+        stack.daemon.stop()
+        stack.state = stack.directory / "new-card"
+        stack.start_daemon()
+        stack.wait(lambda: stack.status()["running"], "the new installation", pause=0.2)
+        subprocess.run(
+            ["busctl", f"--address={stack.bus_address}", "set-property", "org.bluez",
+             "/org/bluez/hci0/dev_" + stack.bands[0].replace(":", "_"), "org.bluez.Device1", "Trusted", "b", "false"],
+            check=True, capture_output=True, timeout=30)
+        return stack
+
+    def assert_bond_is_as_before(self, stack):
+        self.assertEqual(stack.status()["bands"], [])
+        self.assertTrue(self.device(stack, "Paired"))
+        self.assertFalse(self.device(stack, "Trusted"))
+        self.tell_band(stack, "SetFaults", "s", "")
+        terminal = Terminal(stack, "adopt", stack.bands[0])
+        self.assertEqual(terminal.end(), 0, terminal.text)
+        self.assertIn("bond", terminal.text)
+        self.assertNotIn("Paired.", terminal.text)
+        self.record(stack, 10)
+        self.wait_until_calm(stack)
+
+    def test_a_connection_that_breaks_costs_no_bond(self):
+        stack = self.bonded_by_another()
+        self.tell_band(stack, "SetFaults", "s", "connectfails")
+        terminal = Terminal(stack, "adopt", stack.bands[0])
+        self.assertNotEqual(terminal.end(), 0)
+        self.assertIn("each connection breaks", terminal.text)
+        self.assertIn("adopt --no-pair", terminal.text)
+        self.assertNotIn("The old bond is gone", terminal.text)
+        self.assert_bond_is_as_before(stack)
+
+    def test_an_interrupt_costs_no_bond(self):
+        stack = self.bonded_by_another()
+        self.tell_band(stack, "SetFaults", "s", "connecthangs")
+        terminal = Terminal(stack, "adopt", stack.bands[0])
+        terminal.read("Connect")
+        terminal.interrupt()
+        self.assertEqual(terminal.end(), 1)
+        self.assertIn("given up; nothing was changed", terminal.text)
+        stack.wait(lambda: self.device(stack, "Trusted") is False, "the trust to be taken back", pause=0.2)
+        self.assert_bond_is_as_before(stack)
+
     def test_an_interrupt_gives_it_up(self):
         stack = self.bed("passkey-entry")
         terminal = Terminal(stack, "adopt", stack.bands[0])
