@@ -1,6 +1,7 @@
 import GatewayModel
 import HTTPClient
 import IngestAPI
+import Locking
 import Testing
 
 @testable import Uplink
