@@ -123,8 +123,9 @@ final class SimulatorBed: Sendable {
     }
 
     func discover() async throws {
+        let (isThere, start) = (await simulator.isExported(address), trace.count)
         _ = try await call(adapterPath, adapterName, "StartDiscovery")
-        try await wait { $0.contains("+dev_F0_F1_F2_F3_F4_F0 Device1") }
+        if !isThere { try await wait(from: start) { $0.contains("+dev_F0_F1_F2_F3_F4_F0 Device1") } }
         _ = try await call(adapterPath, adapterName, "StopDiscovery")
     }
 
