@@ -5,7 +5,7 @@ import { bandName, counted, duration } from "../format.js";
 import { bestStretches, stageNames } from "../nights.js";
 import * as plots from "../plots.js";
 import { address } from "../state.js";
-import { HOUR, MINUTE, addDays, civilDate, dateValue, instant, offsetMinutes, offsetText } from "../time.js";
+import { HOUR, MINUTE, addDays, civilDate, dateValue, instant, offsetMinutes, offsetText, zoneAt } from "../time.js";
 import { gapsInTime, heading } from "./parts.js";
 
 export const title = "One day";
@@ -13,8 +13,7 @@ export const title = "One day";
 export async function load({ api, subject, account, place, now, signal }) {
     const today = civilDate(now, zoneFor(subject.zones, now).name);
     const date = place.date ?? today;
-    // The zone of that day, where somebody has moved since.
-    const zone = zoneFor(subject.zones, Math.min(now, dateValue(date) + 12 * HOUR));
+    const zone = zoneOfDay(subject.zones, date, { now, today });
     const query = { from: date, to: date, zone: zone.name };
     const [days, hours] = await Promise.all([
         allBuckets(api, subject, query, signal), allBuckets(api, subject, { ...query, bucket: "hour" }, signal),
@@ -29,6 +28,14 @@ export async function load({ api, subject, account, place, now, signal }) {
         gapsOf(api, subject, account.persons, from, to, signal),
     ]);
     return { zone, today, date, day, from, to, days, hours, heart, spo2, stages, gaps };
+}
+
+/** Of today that of now, as in the other views; of a day that is over that of its noon, as somebody may have moved since. */
+function zoneOfDay(zones, date, { now, today }) {
+    if (date >= today) return zoneFor(zones, now);
+    const noon = dateValue(date) + 12 * HOUR;
+    // On the day on which the first zone was told it may have begun after noon.
+    return zoneFor(zones, zoneAt(zones, noon) === null ? Math.min(now, noon + 12 * HOUR) : noon);
 }
 
 export function render(data, context) {
