@@ -132,6 +132,16 @@ class TodayTests(PageCase):
         self.assertEqual(self.text(".steps .value"), "No steps have arrived today")
         self.assertEqual(self.text(".night .value"), "No night in the last 30 days")
         self.assertNotIn("0 ", self.text(".steps .value"))
+        self.assertIn("no band is assigned to this person yet", self.text(".grid > .wide"))
+        self.go(f"#/trends?person={world.MARKUP}")
+        self.assertEqual(self.texts(".plot .empty"), [f"No {what} in these days." for what in ("heart rate", "steps", "sleep", "SpO₂")])
+        self.assertIn("no band is assigned to this person yet", self.text(".grid > .wide"))
+        self.go(f"#/today?{ANNA}")
+        self.assertIsNone(self.text(".grid > .wide"))
+
+    def test_a_low_battery_is_said_where_the_day_is_shown(self):
+        self.assertEqual(self.texts(".band-list .low"), ["battery low, 14 %"])
+        self.assertIn(", battery 78 %", self.text(".band-list"))
 
 
 class TrendTests(PageCase):

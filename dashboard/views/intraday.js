@@ -6,7 +6,7 @@ import { bestStretches, stageNames } from "../nights.js";
 import * as plots from "../plots.js";
 import { address } from "../state.js";
 import { HOUR, MINUTE, addDays, civilDate, dateValue, instant, offsetMinutes, offsetText, zoneAt } from "../time.js";
-import { gapsInTime, heading } from "./parts.js";
+import { gapsInTime, heading, nobodysData } from "./parts.js";
 
 export const title = "One day";
 
@@ -48,7 +48,7 @@ export function render(data, context) {
     const gaps = gapsInTime(data.gaps, from, to);
     const axis = { from, to, zone: zone.name, gaps, now: now > from && now < to ? now : null };
     return [
-        top, el("div.grid.intraday", notes(data, context),
+        top, el("div.grid.intraday", nobodysData(subject), notes(data, context),
             heart(data, axis, context), steps(data, axis, context), sleep(data, axis, context), spo2(data, axis, context),
             gapList(data.gaps, formats, zone.name, {
                 heading: "Gaps on this day", none: "No gap is known.", showBand: subject.devices.length > 1,
