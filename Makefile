@@ -11,6 +11,11 @@ SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 DOCDIR ?= $(PREFIX)/share/doc/bandferry
 # The server looks for the page here, beside its own directory.
 DASHBOARDDIR = $(PREFIX)/share/bandferry/dashboard
+# As they lie here, so that they find each other.
+DOCUMENTS = README.md $(wildcard docs/*.md docs/*.yaml docs/images/* docs/decisions/*.md)
+EXAMPLES = bandferry.conf.example ingest.env.example short-intervals.conf
+# Where programs and documents are, in units and examples; `docs/` stands in comments.
+PLACES = s|/usr/bin/|$(BINDIR)/|; s|/usr/share/doc/bandferry|$(DOCDIR)|; /^\#/s| docs/| $(DOCDIR)/docs/|g
 
 PROGRAMS = bandferryd bandferry bandferry-ingest bandsim
 UNITS = bandferryd.service bandferry-ingest.service
@@ -27,7 +32,8 @@ help:
 	@echo 'make test      set up, build, and run every test'
 	@echo 'make check     format, layers, warnings as errors: what needs no test'
 	@echo 'make build     the four programs, in $(RELEASEDIR)'
-	@echo 'make install   programs, dashboard, unit, bus policy and an example configuration (DESTDIR, PREFIX)'
+	@echo 'make install   programs, dashboard, units, bus policy, documents and an example configuration (DESTDIR, PREFIX)'
+	@echo 'make uninstall  takes all of it away but the configuration and the samples'
 	@echo 'make bench     speed beside a Python gateway and beside the floor, as ratios'
 	@echo 'make bench-ingest  uploads a second on PostgreSQL and SQLite, beside the floor (STORED=100000000 samples stored before)'
 	@echo 'make bench-trends  time of a trend from ten million samples, beside an almost empty store'
@@ -116,24 +122,26 @@ install:
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)' '$(DESTDIR)$(POLICYDIR)' \
 	    '$(DESTDIR)$(SYSCONFDIR)/bandferry' '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(DASHBOARDDIR)/views'
 	install -s -m 0755 $(PROGRAMS:%=$(RELEASEDIR)/%) '$(DESTDIR)$(BINDIR)'
-	for unit in $(UNITS); do sed 's|/usr/bin/|$(BINDIR)/|; s|/usr/share/doc/bandferry|$(DOCDIR)|' systemd/$$unit >'$(DESTDIR)$(UNITDIR)'/$$unit && \
+	for unit in $(UNITS); do sed '$(PLACES)' systemd/$$unit >'$(DESTDIR)$(UNITDIR)'/$$unit && \
 	    chmod 0644 '$(DESTDIR)$(UNITDIR)'/$$unit || exit 1; done
+	for file in $(DOCUMENTS); do install -D -m 0644 $$file '$(DESTDIR)$(DOCDIR)'/$$file || exit 1; done
+	for file in $(EXAMPLES); do sed '$(PLACES)' systemd/$$file >'$(DESTDIR)$(DOCDIR)'/$$file && \
+	    chmod 0644 '$(DESTDIR)$(DOCDIR)'/$$file || exit 1; done
 	install -m 0644 systemd/bandferry.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf'
 	install -m 0644 systemd/bandferry-ingest.sysusers '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf'
-	install -m 0644 systemd/ingest.env.example systemd/short-intervals.conf README.md docs/*.md docs/openapi.yaml '$(DESTDIR)$(DOCDIR)'
 	install -m 0644 dbus-policy/org.bandferry.conf '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
-	install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(DOCDIR)/bandferry.conf.example'
 	install -m 0644 dashboard/*.* '$(DESTDIR)$(DASHBOARDDIR)'
 	install -m 0644 dashboard/views/*.js '$(DESTDIR)$(DASHBOARDDIR)/views'
 	@test -e '$(DESTDIR)$(SYSCONFDIR)/bandferry/bandferry.conf' || \
-	    install -m 0644 systemd/bandferry.conf.example '$(DESTDIR)$(SYSCONFDIR)/bandferry/bandferry.conf'
-	@scripts/after-install.sh '$(DESTDIR)' '$(SYSCONFDIR)/bandferry'
+	    install -m 0644 '$(DESTDIR)$(DOCDIR)/bandferry.conf.example' '$(DESTDIR)$(SYSCONFDIR)/bandferry/bandferry.conf'
+	@scripts/after-install.sh '$(DESTDIR)' '$(SYSCONFDIR)/bandferry' '$(DOCDIR)'
 
 uninstall:
 	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') $(UNITS:%='$(DESTDIR)$(UNITDIR)/%') \
 	    '$(DESTDIR)$(SYSUSERSDIR)/bandferry.conf' '$(DESTDIR)$(SYSUSERSDIR)/bandferry-ingest.conf' \
-	    '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf'
+	    '$(DESTDIR)$(POLICYDIR)/org.bandferry.conf' $(DOCUMENTS:%='$(DESTDIR)$(DOCDIR)/%') $(EXAMPLES:%='$(DESTDIR)$(DOCDIR)/%')
 	rm -rf '$(DESTDIR)$(DASHBOARDDIR)'
+	@rmdir '$(DESTDIR)$(DOCDIR)/docs/'{images,decisions,} '$(DESTDIR)$(DOCDIR)' '$(DESTDIR)$(PREFIX)/share/bandferry' 2>/dev/null || true
 	@echo 'Kept: $(SYSCONFDIR)/bandferry and the state directories, which hold the samples.'
 
 clean:

@@ -4,7 +4,7 @@ import { account as readAccount } from "./data.js";
 import { el } from "./dom.js";
 import { Formats, ago, bandName } from "./format.js";
 import * as session from "./session.js";
-import { address, parse, same, subjects } from "./state.js";
+import { address, firstOf, parse, same, subjects } from "./state.js";
 import { now } from "./time.js";
 import * as bands from "./views/bands.js";
 import * as intraday from "./views/intraday.js";
@@ -92,8 +92,8 @@ function route(options = {}) {
     const place = parse(location.hash);
     const list = signedIn.subjects;
     if (list && list.length > 0) {
-        const known = list.find((subject) => same(subject, place.subject));
-        place.subject = known ? { kind: known.kind, id: known.id } : { kind: list[0].kind, id: list[0].id };
+        const { kind, id } = list.find((subject) => same(subject, place.subject)) ?? firstOf(list);
+        place.subject = { kind, id };
         // The address says what is shown, also where it left that open.
         if (address(place) !== location.hash) history.replaceState(null, "", address(place));
         find("subject").value = `${place.subject.kind}:${place.subject.id}`;

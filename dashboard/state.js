@@ -31,12 +31,16 @@ export function address({ view, subject, days, date }) {
 
 export const same = (one, other) => one?.kind === other?.kind && one?.id === other?.id;
 
-/** The subjects to choose from; people before bands. */
+/** The subjects to choose from; people before bands, and of them those first of whom something has arrived. */
 export function subjects(persons, devices) {
+    const first = persons.filter(({ devices }) => devices?.length > 0);
     return [
-        ...persons.map(({ person, label, zones, devices }) => ({
+        ...[...first, ...persons.filter((person) => !first.includes(person))].map(({ person, label, zones, devices }) => ({
             kind: "person", id: person, name: label || person, zones: zones ?? [], devices: devices ?? [],
         })),
         ...devices.map(({ device_id }) => ({ kind: "band", id: device_id, name: device_id, zones: [], devices: [device_id] })),
     ];
 }
+
+/** Who is shown where the address names nobody: a band rather than a person of whom nothing has arrived. */
+export const firstOf = (list) => list.find(({ devices }) => devices.length > 0) ?? list[0];

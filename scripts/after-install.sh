@@ -4,6 +4,7 @@ set -euo pipefail
 
 destination=${1:-}
 configuration=${2:-/etc/bandferry}
+documents=${3:-/usr/local/share/doc/bandferry}
 if [ -z "$destination" ] && [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
     # The user first: the bus ignores a policy for a user that it does not know.
     systemd-sysusers bandferry.conf bandferry-ingest.conf
@@ -22,5 +23,5 @@ Next:
        install -m 0600 -o bandferry TOKEN-FILE $configuration/token
   3. systemctl enable --now bandferryd
   4. usermod -aG bandferry YOU, log in again, and: bandferry status
-For a server on this machine instead: server.md in the documentation's directory.
+For a server on this machine instead: $documents/docs/server.md.
 TEXT

@@ -199,7 +199,7 @@ Dashboard with a month of two simulated wearers ({samples:,} samples, through th
 Bands, daemon and server go on. In another terminal, with `status`, `gaps`, `trends`, `upload status` or `help`:
 
     DBUS_SYSTEM_BUS_ADDRESS={stack.bus_address} \\
-        {os.path.relpath(options.bin)}/bandferry --config {stack.configuration} status
+        {os.path.abspath(options.bin)}/bandferry --config {stack.configuration} status
 """)
     screen.say("Ctrl-C ends it.")
     try:

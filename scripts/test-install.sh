@@ -31,7 +31,30 @@ claim "the unit starts the installed program" \
 claim "the server's unit starts the installed program" \
     grep -q '^ExecStart=/usr/bin/bandferry-ingest --listen ' "$root/dest/usr/lib/systemd/system/bandferry-ingest.service"
 claim "lays down the server's user" test -f "$root/dest/usr/lib/sysusers.d/bandferry-ingest.conf"
-claim "lays down the API's description" test -f "$root/dest/usr/share/doc/bandferry/openapi.yaml"
+documents=$root/dest/usr/share/doc/bandferry
+claim "lays down the API's description" test -f "$documents/docs/openapi.yaml"
+# Every relative link and picture of every document, from where it lies.
+links_lead() {
+    python3 - "$1" <<'PYTHON'
+import pathlib, re, sys
+root = pathlib.Path(sys.argv[1])
+files = list(root.rglob("*.md"))
+links = [(file, target) for file in files for target in re.findall(r'\]\(([^)#\s]+)|src="([^"]+)"', file.read_text()) for target in target if target]
+dead = [f"{file.relative_to(root)}: {target}" for file, target in links if "://" not in target and not (file.parent / target).exists()]
+print(*dead, sep="\n")
+sys.exit(1 if dead or len(files) < 20 or len(links) < 50 else 0)
+PYTHON
+}
+claim "no link of a document is dead" links_lead "$documents"
+# What units, examples and the configuration name is there.
+names_lead() {
+    local found name
+    found=$(grep -rohE "$2/doc/bandferry/[A-Za-z0-9_/.-]+\.(md|conf)" "$1/etc" "$1$2" --include='*.service' --include='*.conf' --include='*.example') || return 1
+    for name in $found; do test -f "$1$name" || { echo "$name is not there"; return 1; }; done
+    # None is left that only a checkout has.
+    ! grep -rnE '^#.* docs/' "$1/etc" "$1${2%/share}/lib" "$1$2/doc" --include='*.service' --include='*.conf' --include='*.example'
+}
+claim "what is named is there" names_lead "$root/dest" /usr/share
 claim "lays down the bus policy" has_mode "$root/dest/usr/share/dbus-1/system.d/org.bandferry.conf" 644
 claim "lays down the user" test -f "$root/dest/usr/lib/sysusers.d/bandferry.conf"
 page=$root/dest/usr/share/bandferry/dashboard
@@ -48,6 +71,10 @@ claim "the unit follows the prefix" \
 claim "the server's unit follows the prefix" \
     grep -q '^ExecStart=/opt/bandferry/bin/bandferry-ingest ' \
     "$root/other/opt/bandferry/lib/systemd/system/bandferry-ingest.service"
+claim "so does what they name" names_lead "$root/other" /opt/bandferry/share
+claim "uninstalls" make -s uninstall DESTDIR="$root/other" PREFIX=/opt/bandferry
+leaves_configuration() { [ "$(cd "$root/other" && find . -type f)" = ./etc/bandferry/bandferry.conf ] && ! [ -e "$root/other/opt/bandferry/share/doc/bandferry" ]; }
+claim "and leaves the configuration alone" leaves_configuration
 claim "the installed programs run without the build's libraries" \
     env -i "$root/dest/usr/bin/bandferry" version
 claim "so does the server" env -i "$root/dest/usr/bin/bandferry-ingest" --version

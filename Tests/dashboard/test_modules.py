@@ -200,6 +200,18 @@ class StateTests(ModuleCase):
         for hash in ["#/trends?person=a%26b&days=90", "#/intraday?band=x&date=2025-10-26", "#/bands?person=p"]:
             self.assertEqual(self.module("state", "m.address(m.parse(a[0]))", hash), hash)
 
+    def test_who_is_first(self):
+        band = {"device_id": "band_1"}
+        empty, filled, unknown = ({"person": person} | rest for person, rest in [
+            ("p_empty", {"devices": []}), ("p_filled", {"devices": ["band_1"]}), ("p_unknown", {})])
+        ids = "m.subjects(a[0], a[1]).map(({ id }) => id)"
+        self.assertEqual(self.module("state", ids, [empty, filled, unknown], [band]), ["p_filled", "p_empty", "p_unknown", "band_1"])
+        first = "m.firstOf(m.subjects(a[0], a[1]))?.id ?? null"
+        self.assertEqual(self.module("state", first, [empty, filled], [band]), "p_filled")
+        self.assertEqual(self.module("state", first, [empty, unknown], [band]), "band_1")
+        self.assertEqual(self.module("state", first, [empty], []), "p_empty")
+        self.assertIsNone(self.module("state", first, [], []))
+
     def test_a_token_is_cleaned_and_never_sent_broken(self):
         cases = {"abc": "abc", "  abc\n": "abc", "Bearer abc": "abc", "": None, "a b": None, "a\u00e9": None, "a\nb": None}
         self.assertEqual(self.module("session", "a[0].map(m.cleaned)", list(cases)), list(cases.values()))

@@ -3,8 +3,9 @@
 import zoneinfo
 
 import world
-from bed import PageCase, wait
+from bed import WRITE, PageCase, wait
 from expected import clock, dates, duration, moment, number, short, spo2, weekday
+from history import Client
 
 BERLIN, LONDON = zoneinfo.ZoneInfo("Europe/Berlin"), zoneinfo.ZoneInfo("Europe/London")
 ANNA, BEN = f"person={world.ANNA}", f"person={world.BEN}"
@@ -131,6 +132,16 @@ class TodayTests(PageCase):
         self.assertEqual(self.text(".steps .value"), "No steps have arrived today")
         self.assertEqual(self.text(".night .value"), "No night in the last 30 days")
         self.assertNotIn("0 ", self.text(".steps .value"))
+        self.assertIn("no band is assigned to this person yet", self.text(".grid > .wide"))
+        self.go(f"#/trends?person={world.MARKUP}")
+        self.assertEqual(self.texts(".plot .empty"), [f"No {what} in these days." for what in ("heart rate", "steps", "sleep", "SpO₂")])
+        self.assertIn("no band is assigned to this person yet", self.text(".grid > .wide"))
+        self.go(f"#/today?{ANNA}")
+        self.assertIsNone(self.text(".grid > .wide"))
+
+    def test_a_low_battery_is_said_where_the_day_is_shown(self):
+        self.assertEqual(self.texts(".band-list .low"), ["battery low, 14 %"])
+        self.assertIn(", battery 78 %", self.text(".band-list"))
 
 
 class TrendTests(PageCase):
@@ -242,6 +253,31 @@ class OneDayTests(PageCase):
         self.assertEqual(len([y for _, y in self.points("heart")[0] if y is not None]), len(self.site.truth[world.ANNA].of("heart_rate", "2025-10-26")))
         extent = self.run_script("const { x } = Chart.getChart(document.querySelector('.heart canvas')).scales; return (x.max - x.min) / 3600000")
         self.assertEqual(extent, 25)
+
+    def test_a_zone_that_was_told_just_now_is_that_of_today(self):
+        def tell(zones):
+            client = Client(self.site.server.url, WRITE)
+            client.request("PUT", f"/v1/persons/{world.MARKUP}", {"label": "<img src=x onerror=alert(1)>", "zones": zones})
+            client.close()
+        # After noon, and a minute ago.
+        tell([{"zone": "Europe/Berlin", "from": "2025-11-03T14:20:00Z"}])
+        self.addCleanup(tell, [])
+        for view in ("today", "intraday", f"intraday?date={TODAY}"):
+            self.open(f"#/{view}{'&' if '?' in view else '?'}person={world.MARKUP}")
+            self.assertIn(": Europe/Berlin (UTC+01:00).", self.text(".zone"), view)
+        # Of the day before nobody knows.
+        self.go(f"#/intraday?person={world.MARKUP}&date=2025-11-02")
+        self.assertIn("No zone is known", self.text(".zone"))
+        # What was told in the afternoon of a day that is over counts for that day.
+        tell([{"zone": "Europe/Berlin", "from": "2025-11-02T17:00:00Z"}])
+        self.open(f"#/intraday?person={world.MARKUP}&date=2025-11-02")
+        self.assertIn(": Europe/Berlin (UTC+01:00).", self.text(".zone"))
+        # A journey that began after noon is one of today.
+        tell([{"zone": "Europe/Berlin", "from": "2020-01-01T00:00:00Z"}, {"zone": "Asia/Tokyo", "from": "2025-11-02T17:00:00Z"}])
+        self.open(f"#/intraday?person={world.MARKUP}&date=2025-11-02")
+        self.assertIn(": Europe/Berlin (UTC+01:00).", self.text(".zone"))
+        self.open(f"#/intraday?person={world.MARKUP}")
+        self.assertIn(": Asia/Tokyo (UTC+09:00).", self.text(".zone"))
 
     def test_a_night_that_a_gap_cuts(self):
         self.open(f"#/intraday?{ANNA}&date=2025-10-29")

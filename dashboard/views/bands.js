@@ -3,7 +3,7 @@ import { zoneFor } from "../data.js";
 import { bandName, counted, length } from "../format.js";
 import { sentence, size } from "../gaps.js";
 import { MINUTE, instant } from "../time.js";
-import { heading, since } from "./parts.js";
+import { heading, isLow, since } from "./parts.js";
 
 export const title = "Bands";
 export const refreshes = true;
@@ -57,7 +57,7 @@ function battery(percent) {
     if (percent === null) return el("p.battery", "battery not known");
     const level = el("span.level");
     level.style.width = `${percent}%`;
-    const low = percent < 20;
+    const low = isLow(percent);
     return el(`p.battery${low ? ".low" : ""}`, el("span.cell", { "aria-hidden": "true" }, level), `${low ? "low, " : ""}${percent} %`);
 }
 

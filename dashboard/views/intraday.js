@@ -5,16 +5,15 @@ import { bandName, counted, duration } from "../format.js";
 import { bestStretches, stageNames } from "../nights.js";
 import * as plots from "../plots.js";
 import { address } from "../state.js";
-import { HOUR, MINUTE, addDays, civilDate, dateValue, instant, offsetMinutes, offsetText } from "../time.js";
-import { gapsInTime, heading } from "./parts.js";
+import { HOUR, MINUTE, addDays, civilDate, dateValue, instant, offsetMinutes, offsetText, zoneAt } from "../time.js";
+import { gapsInTime, heading, nobodysData } from "./parts.js";
 
 export const title = "One day";
 
 export async function load({ api, subject, account, place, now, signal }) {
     const today = civilDate(now, zoneFor(subject.zones, now).name);
     const date = place.date ?? today;
-    // The zone of that day, where somebody has moved since.
-    const zone = zoneFor(subject.zones, Math.min(now, dateValue(date) + 12 * HOUR));
+    const zone = zoneOfDay(subject.zones, date, { now, today });
     const query = { from: date, to: date, zone: zone.name };
     const [days, hours] = await Promise.all([
         allBuckets(api, subject, query, signal), allBuckets(api, subject, { ...query, bucket: "hour" }, signal),
@@ -31,6 +30,14 @@ export async function load({ api, subject, account, place, now, signal }) {
     return { zone, today, date, day, from, to, days, hours, heart, spo2, stages, gaps };
 }
 
+/** Of today that of now, as in the other views; of a day that is over that of its noon, as somebody may have moved since. */
+function zoneOfDay(zones, date, { now, today }) {
+    if (date >= today) return zoneFor(zones, now);
+    const noon = dateValue(date) + 12 * HOUR;
+    // On the day on which the first zone was told it may have begun after noon.
+    return zoneFor(zones, zoneAt(zones, noon) === null ? Math.min(now, noon + 12 * HOUR) : noon);
+}
+
 export function render(data, context) {
     const { subject, formats, now } = context;
     const { zone, date, day, from, to } = data;
@@ -41,7 +48,7 @@ export function render(data, context) {
     const gaps = gapsInTime(data.gaps, from, to);
     const axis = { from, to, zone: zone.name, gaps, now: now > from && now < to ? now : null };
     return [
-        top, el("div.grid.intraday", notes(data, context),
+        top, el("div.grid.intraday", nobodysData(subject), notes(data, context),
             heart(data, axis, context), steps(data, axis, context), sleep(data, axis, context), spo2(data, axis, context),
             gapList(data.gaps, formats, zone.name, {
                 heading: "Gaps on this day", none: "No gap is known.", showBand: subject.devices.length > 1,

@@ -22,6 +22,13 @@ export function zoneText(subject, zone, at) {
     return `No zone is known for ${subject.name}: times are this browser’s, ${name}.`;
 }
 
+/** Said of a person of whom nothing has arrived: why the page is empty, and what to do. */
+export const nobodysData = (subject) => (subject.devices.length > 0 ? null : el("p.panel.wide.quiet",
+    `No data of ${subject.name} has arrived: no band is assigned to this person yet, or nothing of it was uploaded since. `
+        + "On the gateway ‘bandferry assignments’ says who wears which band, and ‘bandferry assign’ changes it."));
+
+export const isLow = (percent) => percent < 20;
+
 /** "8 minutes ago", which goes on counting. */
 export const since = (value, now) => el("time", { datetime: new Date(value).toISOString(), "data-since": String(value) }, ago(value, now));
 

@@ -5,7 +5,7 @@ import { bandName, counted, duration } from "../format.js";
 import { bestStretches, sleeps, stageNames } from "../nights.js";
 import * as plots from "../plots.js";
 import { DAY, HOUR, MINUTE, civilDate, instant } from "../time.js";
-import { asleep, coverage, gapsInDays, gapsInTime, heading, mean, since, whole } from "./parts.js";
+import { asleep, coverage, gapsInDays, gapsInTime, heading, isLow, mean, nobodysData, since, whole } from "./parts.js";
 
 export const title = "Today";
 export const refreshes = true;
@@ -46,7 +46,7 @@ export function render(data, context) {
     const day = { ...span, zone: zone.name, gaps: gapsInTime(gaps, span.from, span.to), now };
     return [
         heading({ subject, zone, at: now, text: formats.longDay(date) }),
-        el("div.grid.today",
+        el("div.grid.today", nobodysData(subject),
             heartPanel(data, day, context), stepPanel(data, day, context), nightPanel(data, context), spo2Panel(data, context),
             bandPanel(data, context),
             gapList(gaps, formats, zone.name, {
@@ -185,7 +185,10 @@ function bandPanel({ bands }, { now }) {
         : el("ul", bands.map(({ device_id, status }) => el("li",
             el("span.band-name", bandName(device_id)),
             el("span.quiet", instant(status?.last_contact) === null ? "no contact is known" : ["last contact ", since(instant(status.last_contact), now)],
-                status?.battery_percent === null || status?.battery_percent === undefined ? null : `, battery ${status.battery_percent} %`)))));
+                battery(status?.battery_percent ?? null))))));
 }
+
+const battery = (percent) => (percent === null ? null
+    : [", ", isLow(percent) ? el("span.low", `battery low, ${percent} %`) : `battery ${percent} %`]);
 
 const gapKey = (day) => (day.gaps.length > 0 ? [["hatched", "gap"]] : []);

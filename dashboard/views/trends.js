@@ -6,7 +6,7 @@ import { stageNames } from "../nights.js";
 import * as plots from "../plots.js";
 import { address, spans } from "../state.js";
 import { HOUR, civilDate } from "../time.js";
-import { asleep, coverage, dayNote, gapsInDays, heading, isFrozen, mean, whole } from "./parts.js";
+import { asleep, coverage, dayNote, gapsInDays, heading, isFrozen, mean, nobodysData, whole } from "./parts.js";
 
 export const title = "Trends";
 
@@ -25,7 +25,7 @@ export function render(data, context) {
     const frozen = Object.values(days).some((list) => list.some(isFrozen));
     return [
         heading({ subject, zone, at: now, text: `${first} to ${last}`, controls: spanChoice(context) }),
-        el("div.grid.trends", heart(data, context), steps(data, context), sleep(data, context), spo2(data, context),
+        el("div.grid.trends", nobodysData(subject), heart(data, context), steps(data, context), sleep(data, context), spo2(data, context),
             frozen ? el("p.panel.wide.quiet", "Days marked as frozen are older than the samples that are kept: their figures stay, but are not computed again.") : null,
             gapList(gaps, formats, zone.name, {
                 heading: `Gaps of the last ${place.days} days`, none: "No gap is known.", showBand: subject.devices.length > 1,
@@ -42,7 +42,7 @@ function spanChoice({ place, go }) {
 }
 
 /** One panel: its figures over days, the chart, and a row a day. */
-function panel({ kind, name, days, gaps, today, formats, plot, legend, key, columns, row }) {
+function panel({ kind, name, noun = name.toLowerCase(), days, gaps, today, formats, plot, legend, key, columns, row }) {
     const filled = days.filter(({ count }) => count > 0);
     const some = filled.length > 0;
     const drawn = gapsInDays(gaps, days);
@@ -50,7 +50,7 @@ function panel({ kind, name, days, gaps, today, formats, plot, legend, key, colu
         el("div.trend-head", el("h2", el(`span.mark.${kind}`, { "aria-hidden": "true" }), name), el("p.key-figure", some ? key(filled) : "No data")),
         chart({
             title: `${name} by day`, isTitled: false, height: "medium", plot: some ? plot(days, drawn) : null,
-            empty: `No ${name.toLowerCase()} in these days.`, legend: drawn.length > 0 ? [...legend, ["hatched", "gap"]] : legend,
+            empty: `No ${noun} in these days.`, legend: drawn.length > 0 ? [...legend, ["hatched", "gap"]] : legend,
             spoken: some ? `${key(filled)}.` : "", summary: `${coverage(days)}${drawn.length > 0 ? ` ${drawn.length === 1 ? "One gap lies" : `${drawn.length} gaps lie`} in these days.` : ""}`,
             numbers: {
                 columns: ["Day", ...columns, "Note"],
@@ -106,7 +106,7 @@ function sleep({ days, today, ...rest }, { formats }) {
 function spo2({ days, ...rest }, { formats }) {
     const part = (value) => formats.number(value / 10, 1);
     return panel({
-        ...rest, formats, kind: "spo2", name: "SpO₂", days: days.spo2,
+        ...rest, formats, kind: "spo2", name: "SpO₂", noun: "SpO₂", days: days.spo2,
         plot: (list, gaps) => plots.spo2Days(list, gaps, formats),
         legend: [["spo2-soft", "lowest to highest"], ["spo2-line", "mean"]],
         key: (filled) => `${part(mean(filled.map(({ mean }) => mean)))} % on average`,
