@@ -368,7 +368,7 @@ actor RunningGateway {
         if let band = settings.configuration.band(address) {
             throw CommandFailure(
                 .inConfiguration,
-                "\(address) is in \(settings.configurationFile): remove line \(band.lines.map(String.init).joined(separator: " and ")) and restart the daemon"
+                "\(address) is in \(settings.configurationFile): \(band.removal); then restart the daemon"
             )
         }
         try await changing(address) { try await forgetNow(address) }
