@@ -78,10 +78,9 @@ extension RunningGateway {
     /// By device id, address or name.
     func device(called name: String) async throws -> DeviceID {
         try await storing {
-            guard let band = try await store.bandStatuses().band(called: name) else {
-                throw CommandFailure(
-                    .notFound, "there is no band '\(name)' here; 'bandferry bands' lists those that there are"
-                )
+            let bands = try await store.bandStatuses()
+            guard let band = bands.band(called: name) else {
+                throw CommandFailure(.notFound, bands.refusal(of: name))
             }
             return band.device
         }

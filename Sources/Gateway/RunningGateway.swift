@@ -325,6 +325,10 @@ actor RunningGateway {
                 .invalidArguments,
                 "\(device) is the id of \(other); choose another, or forget that band first")
         }
+        let bands = try await storing { try await store.bandStatuses() }
+        if let name = request.name, let other = bands.owner(ofName: name, besides: request.address) {
+            throw CommandFailure(.taken, "'\(name)' is the name of \(other.address); choose another")
+        }
         try await changing(request.address) {
             if let person { try await pairToAdopt(request.address, asking: person) }
             do {
