@@ -23,7 +23,12 @@ extension RunningGateway {
     }
 
     func uploadNow(wait: Duration) async throws -> UploadReport {
-        let report = try await server().uploadNow(deadline: wait)
+        var report = try await server().uploadNow(deadline: wait)
+        if wait <= .zero {
+            // What was wrong before says nothing of what begins now; a pause does.
+            let pause = try await storing { try await store.uploadRecord().pause }
+            report.problem = pause.flatMap { $0.isOver(at: wall()) ? nil : $0.problem }
+        }
         haveChanged()
         return report
     }
