@@ -56,7 +56,7 @@ extension HelpText {
                                    gateway's hold has ended
                 --address ADDRESS  of the one band that is named, where its device id does not tell it
 
-                BAND is a device id, or an address. docs/moving-to-a-new-card.md walks through it.
+                BAND is a device id, or an address. moving-to-a-new-card.md in share/doc/bandferry walks through it.
                 """),
     ]
 }

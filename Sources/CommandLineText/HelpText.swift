@@ -91,7 +91,7 @@ public enum HelpText {
                 --mode observe  store and upload, never acknowledge: for a band that another gateway owns
                 --ack stored    of an owned band: acknowledge when records are stored here (default)
                 --ack upload    when the server has confirmed them: the band keeps its copy until then
-                --name NAME     how status calls it
+                --name NAME     how status calls it; no other adopted band may have that name
                 --device-id ID  its name at the server; band_ and the twelve digits of the address unless given
 
                 --no-pair       ask nothing: the band is paired when it is synced, if that needs nobody
@@ -114,7 +114,7 @@ public enum HelpText {
             name: "forget", summary: "stop syncing a band", synopsis: "forget BAND",
             body: """
                 Its rows are kept and go on being uploaded; 'adopt' takes it in again and resumes where it was.
-                A band that the configuration file names is not forgotten: remove the line that the error shows.
+                A band that the configuration file names is not forgotten: the error says what to change there.
 
                 BAND is an address, a device id or a name.
                 """),
@@ -134,11 +134,12 @@ public enum HelpText {
             body: """
                 Looks at the adapter, bluetoothd, the bands as BlueZ shows them, this host's clock and disk, the
                 configuration, the daemon and the server, and names each thing that is amiss with its code, how grave it
-                is, and what to do. It changes nothing, disturbs no sync, and ends within half a minute.
+                is, and what to do. It changes nothing and disturbs no sync. It ends after 20 seconds at the latest, or 30
+                where it asks the daemon once more.
 
                 Works with the daemon running or stopped, as root or not; what this user may not look at is said. As root
                 it sees most. The exit status is 0 when nothing is wrong (notices aside), 9 when there are warnings, 10
-                when there are errors. conditions.md explains each code.
+                when there are errors. conditions.md in share/doc/bandferry explains each code.
                 """),
         Page(
             name: "recover", summary: "go on after the database was corrupt",

@@ -72,7 +72,7 @@ struct InvocationParser {
         case "recover": return .recover(startsEmpty: takeSwitch("start-empty"))
         case "help": return .help(words.isEmpty ? nil : words.removeFirst())
         case "version": return .version
-        default: throw UsageError(message: "there is no command '\(name)'", command: nil)
+        default: throw UsageError.noCommand(name)
         }
     }
 
@@ -159,7 +159,8 @@ struct InvocationParser {
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(parts.first ?? "")
             guard word.hasPrefix("--"), Self.valued.contains(name) || Self.switches.contains(name) else {
-                throw UsageError(message: "there is no option '\(word)'", command: nil)
+                let command = (words + rest).first { HelpText.commands.contains($0) }
+                throw noOption(word, name: name, command: command)
             }
             if options.contains(where: { $0.name == name }) {
                 throw UsageError(message: "--\(name) is given twice", command: nil)
@@ -175,6 +176,11 @@ struct InvocationParser {
                 throw UsageError(message: "--\(name) needs a value", command: nil)
             }
         }
+    }
+
+    private func noOption(_ word: String, name: String, command: String?) -> UsageError {
+        let hint = NearMiss.hint(for: name, among: Self.valued.union(Self.switches), prefix: "--")
+        return UsageError(message: "there is no option '\(word)'" + hint, command: command)
     }
 
     mutating func takeSwitch(_ name: String) -> Bool {

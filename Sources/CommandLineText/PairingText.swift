@@ -30,6 +30,15 @@ public enum PairingText {
         }
     }
 
+    /// What is said of something typed that answers nothing, before the question comes again.
+    public static func notAnAnswer(_ question: PairingQuestion) -> String {
+        switch question {
+        case .enterPasskey: "That is no passkey.\n"
+        case .comparePasskey: "Type y or n.\n"
+        case .showPasskey: ""
+        }
+    }
+
     /// What somebody typed; nil = it answers nothing, ask again.
     public static func answer(_ line: String, to question: PairingQuestion) -> PairingAnswer? {
         let text = line.filter { !$0.isWhitespace && $0 != "-" }.lowercased()

@@ -3,9 +3,11 @@ import GatewayModel
 /// How `bandferry upload now`, `pause`, `resume` and `retry` ended.
 public enum UploadReportText {
     public static func rendered(_ report: UploadReport, waited: Int, terminal: Terminal) -> String {
-        if waited == 0 { return "The upload begins. 'bandferry upload status' shows how it goes.\n" }
-        var sentences = [went(report)]
-        if report.isCut {
+        if waited == 0, report.problem == nil {
+            return "The upload begins. 'bandferry upload status' shows how it goes.\n"
+        }
+        var sentences = [waited == 0 ? "The upload does not begin." : went(report)]
+        if waited > 0, report.isCut {
             sentences.append(
                 "\(counted(report.left, "sample")) \(report.left == 1 ? "is" : "are") still to go after "
                     + "\(TimeText.span(Int64(waited))): the upload goes on by itself.")
@@ -30,7 +32,7 @@ public enum UploadReportText {
     }
 
     public static func exitCode(_ report: UploadReport, waited: Int) -> ExitCode {
-        waited == 0 || (report.problem == nil && !report.isCut) ? .success : .failed
+        report.problem == nil && (waited == 0 || !report.isCut) ? .success : .failed
     }
 
     public static func paused(_ pause: UploadPause, times: LocalTimes) -> String {

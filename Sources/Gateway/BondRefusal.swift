@@ -22,9 +22,16 @@ struct BondRefusal: Error, Equatable {
             case .doubtful:
                 "Bring the band nearer and try again. If it stays so: run 'bandferry adopt --no-pair \(band)', put the band into "
                     + "pairing mode, and run 'bandferry pair \(band)', which removes the old bond."
-            default: problem.remedy.replacing("'bandferry pair ", with: "'bandferry adopt ")
+            default: CommandFailure(.notPaired, problem.remedy).beforeAdoption.message
             }
         return CommandFailure(
             .notPaired, "\(problem.text) \(fix)" + (isBondGone ? " The old bond is gone." : ""))
+    }
+}
+
+extension CommandFailure {
+    /// `bandferry pair` does not take a band that is not adopted: `bandferry adopt` pairs it.
+    var beforeAdoption: CommandFailure {
+        CommandFailure(code, message.replacing("bandferry pair ", with: "bandferry adopt "))
     }
 }

@@ -217,7 +217,9 @@ extension RunningGateway {
                 if progress == .notInRange { person.told(progress) }
             } catch {
                 if keeper == nil { await self.undoPairing(of: address, since: before) }
-                throw (error as? BondRefusal)?.failure(isAdopted: keeper != nil) ?? error
+                if let refusal = error as? BondRefusal { throw refusal.failure(isAdopted: keeper != nil) }
+                if keeper == nil, let failure = error as? CommandFailure { throw failure.beforeAdoption }
+                throw error
             }
             if let keeper { try await self.bondEnded(of: keeper.band) }
         }

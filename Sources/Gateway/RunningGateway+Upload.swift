@@ -23,7 +23,12 @@ extension RunningGateway {
     }
 
     func uploadNow(wait: Duration) async throws -> UploadReport {
-        let report = try await server().uploadNow(deadline: wait)
+        var report = try await server().uploadNow(deadline: wait)
+        if wait <= .zero {
+            // What was wrong before says nothing of what begins now; a pause does.
+            let pause = try await storing { try await store.uploadRecord().pause }
+            report.problem = pause.flatMap { $0.isOver(at: wall()) ? nil : $0.problem }
+        }
         haveChanged()
         return report
     }
@@ -78,10 +83,9 @@ extension RunningGateway {
     /// By device id, address or name.
     func device(called name: String) async throws -> DeviceID {
         try await storing {
-            guard let band = try await store.bandStatuses().band(called: name) else {
-                throw CommandFailure(
-                    .notFound, "there is no band '\(name)' here; 'bandferry bands' lists those that there are"
-                )
+            let bands = try await store.bandStatuses()
+            guard let band = bands.band(called: name) else {
+                throw CommandFailure(.notFound, bands.refusal(of: name))
             }
             return band.device
         }

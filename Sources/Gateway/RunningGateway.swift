@@ -325,6 +325,10 @@ actor RunningGateway {
                 .invalidArguments,
                 "\(device) is the id of \(other); choose another, or forget that band first")
         }
+        let bands = try await storing { try await store.bandStatuses() }
+        if let name = request.name, let other = bands.owner(ofName: name, besides: request.address) {
+            throw CommandFailure(.taken, "'\(name)' is the name of \(other.address); choose another")
+        }
         try await changing(request.address) {
             if let person { try await pairToAdopt(request.address, asking: person) }
             do {
@@ -368,7 +372,7 @@ actor RunningGateway {
         if let band = settings.configuration.band(address) {
             throw CommandFailure(
                 .inConfiguration,
-                "\(address) is in \(settings.configurationFile): remove line \(band.lines.map(String.init).joined(separator: " and ")) and restart the daemon"
+                "\(address) is in \(settings.configurationFile): \(band.removal); then restart the daemon"
             )
         }
         try await changing(address) { try await forgetNow(address) }

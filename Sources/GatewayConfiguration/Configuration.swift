@@ -64,19 +64,20 @@ public struct ConfiguredBand: Equatable, Sendable {
     public var ack: AckPolicy
     public var device: DeviceID
     public var name: String?
-    /// Where the file names it: what to remove before `forget`.
-    public var lines: [Int]
+    /// Where the file names it, in its order.
+    public var places: [BandPlace]
+    public var lines: [Int] { places.map(\.line) }
 
     public init(
         address: BluetoothAddress, mode: BandMode = .own, ack: AckPolicy = .stored, device: DeviceID? = nil,
-        name: String? = nil, lines: [Int] = []
+        name: String? = nil, places: [BandPlace] = []
     ) {
         self.address = address
         self.mode = mode
         self.ack = ack
         self.device = device ?? DeviceID(address)
         self.name = name
-        self.lines = lines
+        self.places = places
     }
 }
 

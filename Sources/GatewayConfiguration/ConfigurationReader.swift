@@ -41,7 +41,7 @@ struct ConfigurationReader {
     mutating func take(_ line: ConfigurationLine) {
         let section = section(of: line)
         guard !line.key.isEmpty else {
-            if case .band(let address) = section { name(address, at: line.number) }
+            if case .band(let address) = section { name(address, at: .section(line.number...line.number)) }
             if section == .upload { uploadLine = uploadLine ?? line.number }
             return
         }
@@ -171,13 +171,16 @@ struct ConfigurationReader {
         guard !words.isEmpty else {
             throw Refusal("no address; write addresses or \"any\", or remove the line")
         }
-        for word in words {
+        let names = words.map { word in
             let isQuoted = word.count > 1 && word.first == "\"" && word.last == "\""
-            let word = isQuoted ? word.dropFirst().dropLast() : word
+            return isQuoted ? word.dropFirst().dropLast() : word
+        }
+        for word in names {
             if word == "any" {
                 configuration.adoptsAny = true
             } else if let address = BluetoothAddress(word) {
-                name(address, at: line.number)
+                let isAlone = names.allSatisfy { BluetoothAddress($0) == address }
+                name(address, at: .list(line: line.number, isAlone: isAlone))
             } else {
                 throw Refusal(
                     "\(Value.quoted(word)) is no address; "
@@ -188,6 +191,10 @@ struct ConfigurationReader {
 
     private mutating func takeBand(_ address: BluetoothAddress, _ line: ConfigurationLine) throws(Refusal) {
         let index = name(address, at: nil)
+        if case .section(let lines)? = configuration.bands[index].places.last {
+            configuration.bands[index].places.removeLast()
+            configuration.bands[index].places.append(.section(lines.lowerBound...line.number))
+        }
         switch line.key {
         case "mode":
             guard let mode = BandMode(rawValue: line.value) else {
@@ -267,15 +274,15 @@ struct ConfigurationReader {
 
     /// The band's place in the list; a band that is named twice is one band.
     @discardableResult
-    private mutating func name(_ address: BluetoothAddress, at line: Int?) -> Int {
+    private mutating func name(_ address: BluetoothAddress, at place: BandPlace?) -> Int {
         let index =
             configuration.bands.firstIndex { $0.address == address }
             ?? {
                 configuration.bands.append(ConfiguredBand(address: address))
                 return configuration.bands.count - 1
             }()
-        if let line, !configuration.bands[index].lines.contains(line) {
-            configuration.bands[index].lines.append(line)
+        if let place, !configuration.bands[index].places.contains(place) {
+            configuration.bands[index].places.append(place)
         }
         return index
     }

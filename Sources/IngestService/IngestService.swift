@@ -55,7 +55,7 @@ public final class IngestService: Sendable {
 
     /// Judges a request by its head, so that the body of one whom nobody knows is never kept.
     public func admit(_ head: ServerRequest) -> Admission {
-        if dashboard.response(to: head) != nil { return .admittedWithoutBody }
+        if page(head) != nil { return .admittedWithoutBody }
         if let route = try? Route(method: head.method, path: head.path), route.isPublic {
             return .admittedWithoutBody
         }
@@ -72,6 +72,13 @@ public final class IngestService: Sendable {
                 }
             }
         }
+    }
+
+    /// What a browser gets. Where a page would be, a word about tokens would only puzzle.
+    private func page(_ request: ServerRequest) -> ServerResponse? {
+        if let page = dashboard.response(to: request) { return page }
+        guard request.path == [""], request.method == "GET" || request.method == "HEAD" else { return nil }
+        return Answer.failure(APIFailure(.notFound, "this server has no page"))
     }
 
     private func unauthenticated(_ failure: AuthenticationFailure) -> ServerResponse {
@@ -139,7 +146,7 @@ public final class IngestService: Sendable {
     }
 
     public func handle(_ request: ServerRequest) async -> ServerResponse {
-        if let page = dashboard.response(to: request) {
+        if let page = page(request) {
             metrics.count(route: "dashboard", status: page.status)
             return page
         }

@@ -97,7 +97,7 @@ final class TerminalTalk: Sendable {
                 return
             case nil:
                 let left = max(0, Int((end - .now) / .seconds(1)))
-                Self.say(PairingText.question(question, seconds: left))
+                Self.say(PairingText.notAnAnswer(question) + PairingText.question(question, seconds: left))
             }
         }
         guard !Task.isCancelled, !isCancelled else { return }

@@ -91,7 +91,7 @@ struct BandferryCommand {
 
     private mutating func help(_ topic: String?) throws {
         guard let page = HelpText.page(topic) else {
-            throw UsageError(message: "there is no command '\(topic ?? "")'", command: nil)
+            throw UsageError.noCommand(topic ?? "")
         }
         try output.write(page)
     }

@@ -61,9 +61,7 @@ struct Failure: Error {
     }
 
     static func noBand(_ name: String, among bands: [BandStatus]) -> Failure {
-        let known = bands.map(\.device.text).joined(separator: ", ")
-        return Failure(
-            .notFound, "There is no device '\(name)' here.\nKnown: \(known.isEmpty ? "none yet" : known).")
+        Failure(.notFound, bands.refusal(of: name))
     }
 
     /// Whatever else was thrown.

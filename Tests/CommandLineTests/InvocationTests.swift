@@ -137,6 +137,31 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         #expect(throws: UsageError.self) { try Invocation.parse(words) }
     }
 
+    @Test(arguments: [
+        ("statsu", "; did you mean 'status'?"), ("gpas", "; did you mean 'gaps'?"),
+        ("synk", "; did you mean 'sync'?"), ("asign", "; did you mean 'assign'?"),
+        ("status --jsno", "; did you mean '--json'?"), ("trends --tpye steps", "; did you mean '--type'?"),
+        ("fly", "'fly'"), ("x", "'x'"), ("trends --weeks 2", "'--weeks'"),
+    ])
+    func aSlipIsAnsweredWithTheWordThatWasMeant(_ line: String, _ end: String) {
+        do {
+            let invocation = try Invocation.parse(words(line))
+            Issue.record("understood as \(invocation)")
+        } catch {
+            #expect(error.message.hasSuffix(end), "\(error)")
+        }
+    }
+
+    @Test(arguments: [("trends --weeks 2", "trends"), ("--weeks 2 trends", "trends"), ("--weeks", nil)])
+    func anUnknownOptionLeadsToTheHelpOfItsCommand(_ line: String, _ command: String?) {
+        do {
+            let invocation = try Invocation.parse(words(line))
+            Issue.record("understood as \(invocation)")
+        } catch {
+            #expect(error.command == command)
+        }
+    }
+
     @Test(arguments: mistakes)
     func whatIsNotUnderstoodSaysWhy(_ line: String, _ message: String) {
         do {

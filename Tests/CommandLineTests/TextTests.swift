@@ -195,6 +195,27 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
         var twin = ben
         twin.name = "Anna"
         #expect([healthy(), twin].band(called: "Anna") == nil, "nobody knows which is meant")
+        #expect(
+            [healthy(), twin].refusal(of: "Anna")
+                == "2 bands are called 'Anna'.\nWhat to do: use an address: F0:F1:F2:F3:F4:F5, 00:00:00:00:00:01."
+        )
+        #expect(
+            bands.refusal(of: "Berta")
+                == "There is no device 'Berta' here.\nKnown: band_F0F1F2F3F4F5 (Anna), anna-1 (Ben).")
+        #expect([BandStatus]().refusal(of: "Berta").hasSuffix("Known: none yet."))
+    }
+
+    @Test func aBandThatWasForgottenTakesNoName() {
+        var gone = healthy()
+        gone.address = BluetoothAddress(bits: 1)
+        gone.device = DeviceID(gone.address)
+        gone.adopted = false
+        #expect([gone, healthy()].band(called: "Anna")?.address == address)
+        #expect([gone].band(called: "Anna") == gone, "it is still found")
+        let new = BluetoothAddress(bits: 2)
+        #expect([gone].owner(ofName: "Anna", besides: new) == nil)
+        #expect([gone, healthy()].owner(ofName: "Anna", besides: new)?.address == address)
+        #expect([healthy()].owner(ofName: "Anna", besides: address) == nil, "it may keep its own")
     }
 }
 

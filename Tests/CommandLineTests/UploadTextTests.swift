@@ -148,6 +148,10 @@ private func text(_ status: UploadStatus, width: Int = 120) -> String {
             ),
             (UploadReport(sent: 0, left: 2, problem: problem), 60, "! Not reached.", .failed),
             (UploadReport(sent: 0, left: 2, isCut: true), 0, "The upload begins.", .success),
+            (
+                UploadReport(sent: 0, left: 2, problem: problem, isCut: true), 0,
+                "The upload does not begin. 2 samples are still here.\n! Not reached.", .failed
+            ),
         ]
         for (report, waited, words, code) in ends {
             #expect(

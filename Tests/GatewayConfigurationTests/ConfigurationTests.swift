@@ -36,7 +36,10 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
             token_file = /etc/bandferry/token
             """)
         var expected = Configuration()
-        expected.bands = [ConfiguredBand(address: first, mode: .own, lines: [5, 6])]
+        expected.bands = [
+            ConfiguredBand(
+                address: first, mode: .own, places: [.list(line: 5, isAlone: true), .section(6...7)])
+        ]
         expected.upload = UploadSettings(url: "https://ingest.example.org", tokenFile: "/etc/bandferry/token")
         #expect(configuration == expected)
         #expect(warnings.isEmpty)
@@ -102,7 +105,8 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
         #expect(
             configuration.band(first)
                 == ConfiguredBand(
-                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna", lines: [10]))
+                    address: first, mode: .observe, device: DeviceID("anna-1"), name: "Anna",
+                    places: [.section(10...13)]))
         #expect(
             configuration.upload
                 == UploadSettings(
@@ -124,7 +128,8 @@ private let second = BluetoothAddress(bits: 0xf0f1_f2f3_f4f6)
 
     @Test func aBandIsNamedByItsSectionAlone() throws {
         let configuration = try read("[band F0:F1:F2:F3:F4:F5]\n").configuration
-        #expect(configuration.bands == [ConfiguredBand(address: first, mode: .own, lines: [1])])
+        #expect(
+            configuration.bands == [ConfiguredBand(address: first, mode: .own, places: [.section(1...1)])])
     }
 
     @Test func theClockIsTrustedAsTheKernelSaysUnlessTold() throws {

@@ -1,4 +1,5 @@
 import BandProfile
+import GatewayBus
 import GatewayModel
 import Testing
 
@@ -71,5 +72,12 @@ import Testing
         var again = refusal
         again.isBondGone = true
         #expect(again.failure(isAdopted: false).message.hasSuffix(" The old bond is gone."))
+    }
+
+    @Test func otherFailuresOfAnAdoptionNameNoCommandThatRefuses() {
+        let failure = CommandFailure(.outOfRange, "bring it nearer, and run 'bandferry pair F0' again")
+        #expect(
+            failure.beforeAdoption
+                == CommandFailure(.outOfRange, "bring it nearer, and run 'bandferry adopt F0' again"))
     }
 }

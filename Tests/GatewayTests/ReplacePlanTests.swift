@@ -161,11 +161,15 @@ import Testing
         func inFile(_ band: ConfiguredBand) throws -> [ReplacePlan.Step] {
             try steps(["band_F0F1F2F3F4F5"], file: [band])
         }
-        let otherwise = try problem(try inFile(ConfiguredBand(address: first, device: blue, lines: [4, 7])))
+        let otherwise = try problem(
+            try inFile(
+                ConfiguredBand(
+                    address: first, device: blue, places: [.list(line: 4, isAlone: true), .section(7...8)])))
         #expect(otherwise.code == "in_configuration")
         #expect(otherwise.text.contains("says device_id = blue for F0:F1:F2:F3:F4:F5"))
         #expect(otherwise.remedy.contains("(line 4, 7)"))
-        let observed = try problem(try inFile(ConfiguredBand(address: first, mode: .observe, lines: [4])))
+        let observed = try problem(
+            try inFile(ConfiguredBand(address: first, mode: .observe, places: [.section(4...5)])))
         #expect(observed.code == "in_configuration" && observed.text.contains("says mode = observe for"))
         #expect(try inFile(ConfiguredBand(address: first)).first?.problem == nil)
         #expect(try inFile(ConfiguredBand(address: second, mode: .observe)).first?.problem == nil)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct AccessTests {
     @Test(arguments: [
-        "/v1/devices", "/v1/devices/d", "/v1/devices/d/gaps", "/v1/samples?device_id=d", "/v1/nothing", "/",
+        "/v1/devices", "/v1/devices/d", "/v1/devices/d/gaps", "/v1/samples?device_id=d", "/v1/nothing",
         "/x",
         "/v1/persons/p",
     ])
@@ -19,6 +19,17 @@ import Testing
                 #expect(reply.code == "authentication_failed")
                 #expect(reply.header("www-authenticate") == "Bearer")
             }
+        }
+    }
+
+    /// A browser asks without one.
+    @Test func whereAPageWouldBeAServerWithoutOneSaysSo() async throws {
+        try await TestServer.run { server in
+            let reply = try await server.client(nil).get("/")
+            #expect(reply.status == 404)
+            #expect(reply.code == "not_found")
+            let body = [UInt8](repeating: 0x20, count: 10)
+            #expect(try await server.client(nil).send(.post, "/", body).status == 401)
         }
     }
 
