@@ -4,7 +4,8 @@ extension Condition {
         [
             serverNameUnknown, serverNotReached, serverTimedOut, connectionBroke, certificateTime,
             certificateTimeServer, certificateTimeUnknown, hostClockWrong, tlsFailed, clientCertificateFailed,
-            proxyUnreachable, proxyAuthenticationFailed, proxyRefused, notHTTP, answerTooLarge, notThisAPI, requestFailed,
+            proxyUnreachable, proxyAuthenticationFailed, proxyRefused, notHTTP, answerTooLarge, notThisAPI,
+            requestFailed,
             uploadStopped,
         ] + [
             serverError, rateLimited, captivePortal, answerInconsistent, nothingConfirmed,
