@@ -28,12 +28,12 @@ unset BANDFERRY_TREND_SEEDS
 scripts/part.sh install 1 scripts/test-install.sh
 scripts/part.sh clients 3 Tests/clients/run.py
 scripts/part.sh server 6 Tests/server/run.py
-scripts/part.sh gateway 7 Tests/gateway/run.py
-scripts/part.sh radio 5 Tests/radio/run.py
+scripts/part.sh gateway 13 Tests/gateway/run.py
+scripts/part.sh radio 6 Tests/radio/run.py
 scripts/part.sh dashboard 6 Tests/dashboard/run.py
 scripts/part.sh field 8 Tests/field/run.py
 scripts/part.sh faults 7 Tests/faults/run.py
-scripts/part.sh doctor 4 Tests/doctor/run.py
+scripts/part.sh doctor 6 Tests/doctor/run.py
 # More lives of the whole line are run by `make chaos`.
 SEEDS=4 MINUTES=2 scripts/part.sh chaos 6 Tests/chaos/run.py
 # A month is lived by `make soak`.
