@@ -12,7 +12,7 @@ export PARTS=$results
 read -ra flags <<<"${SWIFTFLAGS:-}"
 # The budgets, in minutes, are some times what a part takes: they end what hangs. All together would be more than CI gives the whole,
 # which ends what is slow everywhere.
-timeout 5m "$swift" build -c release --static-swift-stdlib "${flags[@]}" || echo "== the programs could not be built"
+timeout 12m "$swift" build -c release --static-swift-stdlib "${flags[@]}" || echo "== the programs could not be built"
 BANDFERRY_BIN=$("$swift" build -c release --show-bin-path)
 # As the tests of other programs know the programs.
 export BANDFERRY_BIN BANDSIM=$BANDFERRY_BIN/bandsim BUILD=$BANDFERRY_BIN
