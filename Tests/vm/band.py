@@ -8,7 +8,9 @@ again after each disconnect.
     band.py hci-socket:1 F0:F1:F2:F3:F4:F5 --records 1000 --window 64 --ack-log acks.jsonl --record-file all.jsonl
 
 Several bands, each a process of its own: separate their arguments with --.
-Signals: USR1 records --add more records, USR2 drops the links and formats the ring, HUP steps the clock.
+Signals: USR1 records --add more records, USR2 drops the links and formats the ring, HUP steps the clock, WINCH drops the
+links, as a band does that hears nothing for its supervision timeout (btvirt has none), PROF makes it vanish for 20 s, as one that
+is carried away.
 What happens is printed as JSON lines with the monotonic time in seconds.
 """
 
@@ -297,6 +299,7 @@ class Band:
         self.ring = Ring(options)
         self.links = {}
         self.sent = 0
+        self.is_away = False
 
     # Characteristics
 
@@ -435,6 +438,8 @@ class Band:
             loop.add_signal_handler(signal.SIGUSR1, self.add)
             loop.add_signal_handler(signal.SIGUSR2, lambda: loop.create_task(self.format()))
             loop.add_signal_handler(signal.SIGHUP, self.step_clock)
+            loop.add_signal_handler(signal.SIGPROF, lambda: loop.create_task(self.go_away(20)))
+            loop.add_signal_handler(signal.SIGWINCH, lambda: loop.create_task(self.lose_links()))
             for name in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(name, lambda: (self.ring.save(), os._exit(0)))
             say("ready", pid=os.getpid(), address=self.options.address, ring_id=self.ring.ring_id, newest=self.ring.newest)
@@ -454,7 +459,7 @@ class Band:
         """
         while self.options.readvertise:
             await asyncio.sleep(self.options.readvertise)
-            if self.links:
+            if self.links or self.is_away:
                 continue
             try:
                 await self.device.send_sync_command(hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=0))
@@ -490,7 +495,8 @@ class Band:
         link = self.links.pop(connection.handle, None)
         if link:
             link.stop()
-        asyncio.get_running_loop().create_task(self.advertise())
+        if not self.is_away:
+            asyncio.get_running_loop().create_task(self.advertise())
 
     # Events that a test asks for
 
@@ -506,6 +512,26 @@ class Band:
         self.ring.clock_error += 3600
         self.ring.save()
         say("clock stepped", clock_id=self.ring.clock_id)
+
+    async def go_away(self, seconds):
+        """The other end is told what its controller would say by itself."""
+        self.is_away = True
+        for link in list(self.links.values()):
+            await link.connection.disconnect(hci.HCI_CONNECTION_TIMEOUT_ERROR)
+        say("away", seconds=seconds)
+        await asyncio.sleep(seconds)
+        self.is_away = False
+        await self.advertise()
+
+    async def lose_links(self):
+        """Without a word on the air: btvirt ends when a link is closed whose other end was reset."""
+        for handle in list(self.links):
+            self.links.pop(handle).stop()
+        say("lost the links")
+        try:
+            await self.advertise()
+        except hci.HCI_Error:
+            pass  # connected anew meanwhile
 
     async def format(self):
         for link in list(self.links.values()):

@@ -73,13 +73,13 @@ start_bus() {
     dbus-daemon --system --fork
 }
 
-# start_air N: N LE-only controllers, hci0 to hci(N-1), on one emulated air. Again, when the kernel gave one up because btvirt
+# start_air N [btvirt options...]: N LE-only controllers, hci0 to hci(N-1), on one emulated air. Again, when the kernel gave one up because btvirt
 # did not get to answer in time.
 start_air() {
     mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
     local emulator
     for _ in 1 2 3; do
-        btvirt -L "-l$1" >/run/btvirt.log 2>&1 &
+        btvirt "${@:2}" -L "-l$1" >/run/btvirt.log 2>&1 &
         emulator=$!
         wait_for 12 controllers_are_set_up "$1" && return
         kill "$emulator"
