@@ -11,7 +11,7 @@ build=$(realpath "${BANDFERRY_BIN:-${BUILD:-$here/../../.build/release}}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
-[ $# -gt 0 ] || set -- guest-bleak.sh "EXCHANGE_MTU=247 guest-gateway.sh" "EXCHANGE_MTU=517 guest-gateway.sh" guest-systemd.sh \
+[ $# -gt 0 ] || set -- guest-bleak.sh "EXCHANGE_MTU=247 guest-gateway.sh" "EXCHANGE_MTU=517 guest-gateway.sh" guest-systemd.sh guest-trouble.sh \
     "powercut.py --runs 5"
 for run in "$@"; do
     echo "vm: $run"
