@@ -3,7 +3,7 @@ import GatewayModel
 import SQLite
 
 /// Where a gap is among those of a device.
-public struct GapPlace: Equatable, Sendable {
+public struct GapPlace: Hashable, Sendable {
     public var ring: RingID
     public var firstSeq: UInt32
 
@@ -71,6 +71,38 @@ struct GapQuery {
             """, .text(device.text), .int(gap.ring.rawValue), .int(gap.firstSeq), .optional(gap.lastSeq),
             .optional(gap.after?.milliseconds), .optional(gap.before?.milliseconds),
             .optional(gap.healedAt?.milliseconds), .text(gap.cause.rawValue))
+    }
+
+    func hasSent(device: DeviceID) throws -> Bool {
+        try database.first(
+            """
+            SELECT 1 FROM gaps JOIN rings ON rings.id = gaps.ring
+            WHERE sent = 1 AND rings.band = (SELECT id FROM bands WHERE device = ?) LIMIT 1
+            """, .text(device.text)
+        ) { _ in true } ?? false
+    }
+
+    func sendAgain(device: DeviceID, besides theirs: [Gap]) throws -> Int {
+        let shown = Dictionary(
+            theirs.map { (GapPlace(ring: $0.ring, firstSeq: $0.firstSeq), $0.lastSeq ?? .max) },
+            uniquingKeysWith: { $1 })
+        let sent = try database.all(
+            """
+            SELECT \(GapRow.columns), rings.ring FROM gaps JOIN rings ON rings.id = gaps.ring
+            WHERE sent = 1 AND rings.band = (SELECT id FROM bands WHERE device = ?)
+            """, .text(device.text)
+        ) { Self.gap($0) }
+        let lost = sent.filter { gap in
+            shown[GapPlace(ring: gap.ring, firstSeq: gap.firstSeq)].map { $0 > gap.lastSeq ?? .max } ?? true
+        }
+        for gap in lost {
+            try database.run(
+                """
+                UPDATE gaps SET sent = 0 WHERE first_seq = ? AND ring = (SELECT rings.id FROM rings
+                    JOIN bands ON bands.id = rings.band WHERE device = ? AND rings.ring = ?)
+                """, .int(gap.firstSeq), .text(device.text), .int(gap.ring.rawValue))
+        }
+        return lost.count
     }
 
     private static func gap(_ row: Statement) -> Gap {

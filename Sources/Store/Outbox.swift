@@ -155,6 +155,21 @@ public final class Outbox {
         }
     }
 
+    /// True for a device of which gaps went up.
+    public func hasSentGaps(_ device: DeviceID) throws(StoreError) -> Bool {
+        try storing("look for gaps that were sent", path) {
+            try GapQuery(database: database).hasSent(device: device)
+        }
+    }
+
+    /// `theirs`: all gaps that the server has of this device. One that it lacks or has longer, which an old request that came
+    /// late did, waits to be sent again. Returns how many do. One that is longer here may be another gateway's.
+    public func sendGapsAgain(_ device: DeviceID, besides theirs: [Gap]) throws(StoreError) -> Int {
+        try write("note gaps as not sent") { _ in
+            try GapQuery(database: database).sendAgain(device: device, besides: theirs)
+        }
+    }
+
     /// What `PUT …/status` says of a band; nil for a device that is not known here.
     public func deviceStatus(_ device: DeviceID) throws(StoreError) -> BandStatus? {
         try storing("read the status", path) {

@@ -51,6 +51,12 @@ final class StoreOutbox: UploadOutbox {
 
     func markSent(_ gaps: [Gap], of device: DeviceID) throws { try outbox.markGapsSent(gaps, of: device) }
 
+    func hasSentGaps(of device: DeviceID) throws -> Bool { try outbox.hasSentGaps(device) }
+
+    func sendGapsAgain(of device: DeviceID, besides theirs: [Gap]) throws -> Int {
+        try outbox.sendGapsAgain(device, besides: theirs)
+    }
+
     func learnCauses(_ gaps: [Gap], of device: DeviceID) throws -> Int {
         try outbox.learnCauses(gaps, of: device)
     }

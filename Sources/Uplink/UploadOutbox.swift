@@ -25,6 +25,9 @@ protocol UploadOutbox: SharingOutbox, PersonOutbox, CommandOutbox {
     /// Gaps that are new or changed since they were sent, by ring and falling seq, those behind `place` only.
     func unsentGaps(of device: DeviceID, behind place: GapPlace?, limit: Int) throws -> [UnsentRow]
     func markSent(_ gaps: [Gap], of device: DeviceID) throws
+    func hasSentGaps(of device: DeviceID) throws -> Bool
+    /// What the server has; see `Outbox.sendGapsAgain`.
+    func sendGapsAgain(of device: DeviceID, besides theirs: [Gap]) throws -> Int
     /// What the server has; see `Outbox.learnCauses`.
     func learnCauses(_ gaps: [Gap], of device: DeviceID) throws -> Int
     /// Nil for a device that was never in contact.

@@ -45,9 +45,30 @@ extension UploadWorker {
         }
         guard !gaps.isEmpty else {
             if notes[device]?.gapLists.isWhole == true { schedule.reportTaken(.gaps, device: device.text) }
-            return false
+            return try checkLedger(of: device, outbox, token: token, now: now)
         }
         try put(gaps, of: device, outbox, token: token, now: now)
+        return true
+    }
+
+    /// The last PUT of a gap counts, also when it is an old one that came late: what the server has is looked at once after a
+    /// start. False when there was no request to make.
+    private func checkLedger(
+        of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration
+    ) throws -> Bool {
+        guard notes[device]?.isLedgerToBeChecked == true, reports.isDue(.causes, of: device.text, now: now)
+        else { return false }
+        let (decision, gaps) = StatusTable.decideCauses(
+            server.gaps(of: device, token: token), wallTime: wallTime)
+        if decision == .unknownDevice {
+            schedule.requestEnded(.taken, device: device.text, now: clock.monotonic, using: &random)
+        } else if reportEnded(decision, .causes, of: device, since: now) == .failed {
+            return true
+        }
+        notes[device]?.isLedgerToBeChecked = false
+        if decision == .taken, let gaps {
+            _ = try outbox.sendGapsAgain(of: device, besides: gaps.compactMap { Gap($0) })
+        }
         return true
     }
 

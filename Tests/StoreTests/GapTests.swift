@@ -76,6 +76,28 @@ import Testing
         #expect(try outbox.learnCauses([theirs], of: device) == 0)
     }
 
+    /// A request of before may come to the server late, after a newer one, and is the last that counts then.
+    @Test func aGapThatTheServerHasLongerOrNotGoesAgain() async throws {
+        _ = try await store.commit(chunk(1...3), of: device, clock: reading())
+        _ = try await store.commit(
+            chunk([record(10)], gaps: [gap(4, 6, .lostByBand), gap(7, 9, .unreadable)], through: 10),
+            of: device,
+            clock: reading())
+        let outbox = try fixture.outbox()
+        #expect(try !outbox.hasSentGaps(device))
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
+        #expect(try outbox.hasSentGaps(device))
+        #expect(
+            try outbox.sendGapsAgain(device, besides: [gap(4, 5, .overwritten), gap(7, 9, .unreadable)]) == 0)
+        #expect(try outbox.unsent(device).isEmpty)
+        #expect(
+            try outbox.sendGapsAgain(device, besides: [gap(4, 9, .lostByBand), gap(7, nil, .unreadable)]) == 2
+        )
+        try outbox.markGapsSent(try outbox.unsent(device), of: device)
+        #expect(try outbox.sendGapsAgain(device, besides: [gap(4, 6, .lostByBand)]) == 1)
+        #expect(try outbox.unsent(device).map(\.firstSeq) == [7])
+    }
+
     @Test func whatIsKnownHereAboutAGapStands() async throws {
         _ = try await store.commit(chunk(1...3), of: device, clock: reading())
         _ = try await store.commit(

@@ -138,6 +138,21 @@ final class FakeOutbox: UploadOutbox, Sendable {
         }
     }
 
+    func hasSentGaps(of device: DeviceID) throws -> Bool {
+        try read { $0.sentGaps[device]?.isEmpty == false }
+    }
+
+    func sendGapsAgain(of device: DeviceID, besides theirs: [Gap]) throws -> Int {
+        let lost = try read { $0.sentGaps[device] ?? [] }.filter { own in
+            !theirs.contains { $0.firstSeq == own.firstSeq && $0.lastSeq == own.lastSeq }
+        }
+        try write { contents in
+            contents.sentGaps[device]?.removeAll { lost.contains($0) }
+            contents.gaps[device, default: []] += lost
+        }
+        return lost.count
+    }
+
     func learnCauses(_ gaps: [Gap], of device: DeviceID) throws -> Int {
         let mine = try read { $0.gaps[device] ?? [] }
         let learnt = mine.map { own in

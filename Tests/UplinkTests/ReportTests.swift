@@ -36,6 +36,24 @@ import Testing
         #expect(run.server.contents.value.gaps[deviceA.text]?.first?.healedAt == APITime(milliseconds: 2000))
     }
 
+    @Test func anOldGapThatCameLateIsPutRightAfterAStart() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let sent = Gap(ring: ring, firstSeq: 11, lastSeq: 11, cause: .lostByBand)
+        run.outbox.contents.change { $0.sentGaps[deviceA] = [sent] }
+        run.server.contents.change {
+            $0.gaps[deviceA.text] = [
+                APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: 40, cause: .lostByBand)
+            ]
+        }
+        run.pass(.seconds(3600))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.first?.lastSeq == 40, "nobody looks")
+        run.restart()
+        run.pass(.seconds(61))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.lastSeq) == [11])
+    }
+
     static let silentAnswers = [HTTPResponse(status: 204), HTTPResponse(status: 200, body: Array("{}".utf8))]
 
     static let liars: [HTTPResponse] =
