@@ -21,6 +21,8 @@ class Server(GatewayCase):
         stack.sim.stop()
         del stack.sim.command[-2:]
         stack.start_sim().start_server()
+        # What the status says of the band may be older than its last record.
+        stack.command("sync")
         self.wait_until_calm(stack)
         self.check_accounts(stack)
 
