@@ -38,7 +38,7 @@ scripts/part.sh doctor 6 Tests/doctor/run.py
 SEEDS=4 MINUTES=2 scripts/part.sh chaos 6 Tests/chaos/run.py
 # A month is lived by `make soak`.
 DAYS=2 scripts/part.sh soak 3 Tests/soak/run.py
-scripts/part.sh vm 13 Tests/vm/test.sh
+scripts/part.sh vm 17 Tests/vm/test.sh
 scripts/part.sh fuzz 3 scripts/fuzz.sh
-scripts/part.sh threads 9 make threads
+scripts/part.sh threads 15 make threads
 scripts/part.sh --sum
