@@ -58,18 +58,24 @@ extension UploadWorker {
     ) throws -> Bool {
         guard notes[device]?.isLedgerToBeChecked == true, reports.isDue(.causes, of: device.text, now: now)
         else { return false }
+        let (gaps, hasFailed) = readLedger(of: device, token: token, now: now)
+        guard !hasFailed else { return true }
+        notes[device]?.isLedgerToBeChecked = false
+        if let gaps { _ = try outbox.sendGapsAgain(of: device, besides: gaps.compactMap { Gap($0) }) }
+        return true
+    }
+
+    /// The gaps that the server has; nil where it shows none.
+    private func readLedger(
+        of device: DeviceID, token: String, now: Duration
+    ) -> (gaps: [APIGap]?, hasFailed: Bool) {
         let (decision, gaps) = StatusTable.decideCauses(
             server.gaps(of: device, token: token), wallTime: wallTime)
         if decision == .unknownDevice {
             schedule.requestEnded(.taken, device: device.text, now: clock.monotonic, using: &random)
-        } else if reportEnded(decision, .causes, of: device, since: now) == .failed {
-            return true
+            return (nil, false)
         }
-        notes[device]?.isLedgerToBeChecked = false
-        if decision == .taken, let gaps {
-            _ = try outbox.sendGapsAgain(of: device, besides: gaps.compactMap { Gap($0) })
-        }
-        return true
+        return (gaps, reportEnded(decision, .causes, of: device, since: now) == .failed)
     }
 
     /// One list; empty when nothing may go now.
@@ -164,16 +170,9 @@ extension UploadWorker {
     private func learnCauses(
         of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration
     ) throws {
-        let (decision, gaps) = StatusTable.decideCauses(
-            server.gaps(of: device, token: token), wallTime: wallTime)
-        var mayGo = true
-        if decision == .unknownDevice {
-            schedule.requestEnded(.taken, device: device.text, now: clock.monotonic, using: &random)
-        } else if reportEnded(decision, .causes, of: device, since: now) == .failed {
-            // Gaps that are not told at all would be worse than a cause that is not exact.
-            mayGo = reports.isGivenUp(.causes, of: device.text, schedule)
-        }
-        guard mayGo else { return }
+        let (gaps, hasFailed) = readLedger(of: device, token: token, now: now)
+        // Gaps that are not told at all would be worse than a cause that is not exact.
+        guard !hasFailed || reports.isGivenUp(.causes, of: device.text, schedule) else { return }
         _ = try outbox.learnCauses((gaps ?? []).compactMap { Gap($0) }, of: device)
         // Those after the next list too: a server that refuses some is sent many lists in a row.
         let next = try nextPage(of: device, outbox).page.map { APIGap($0.gap) }
