@@ -14,4 +14,4 @@ sys.path.insert(0, str(HERE.parent / "lab"))
 import suites  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(suites.run(HERE, sys.argv[1:]))
+    sys.exit(suites.run_beside_each_other(__file__, sys.argv[1:]))
