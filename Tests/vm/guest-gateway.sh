@@ -6,66 +6,24 @@
 # EXCHANGE_MTU=N sets bluetoothd's; RECORDS=N is the history of each band.
 . "$(sed 's/.*vmlib=\([^ ]*\).*/\1/' /proc/cmdline)/guest-lib.sh"
 
-checkout=$(cd "$vmlib/../.." && pwd)
-build=${BUILD:-$checkout/.build/release}
+build=${BUILD:-$vmlib/../../.build/release}
 records=${RECORDS:-3000}
 plain=F0:F1:F2:F3:F4:01
 encrypted=F0:F1:F2:F3:F4:02
 
-start_programs() {
-    printf 'token-of-the-guest\n' >/run/token
-    chmod 0600 /run/token
-    chown bandferry /run/token
-    "$build/bandferry-ingest" --listen 127.0.0.1:8080 --store sqlite:/run/ingest.db --token-file /run/token \
-        >/run/ingest.log 2>&1 &
+start_band_on_the_air() {
     "$build/bandsim" radio --adapter hci1 --records "$records" --seed 9 --window 64 --state /run/radio \
         --ack-log /run/radio.acks --address-file /run/radio.address >/run/radio.log 2>&1 &
-    wait_for 60 test -s /run/radio.address && wait_for 60 grep -q 'listening on' /run/ingest.log
+    wait_for 60 test -s /run/radio.address
 }
-
-start_gateway() {
-    install -d -o bandferry -m 0700 /run/state
-    cat >/run/bandferry.conf <<CONF
-[gateway]
-state_directory = /run/state
-adapter = $(adapter_address hci0)
-max_links = 1
-sync_interval = 5
-log_level = debug
-[bands]
-adopt = $plain, $encrypted, $radio
-[upload]
-url = http://127.0.0.1:8080
-token_file = /run/token
-CONF
-    # Where its user may read it, wherever the checkout is.
-    install -m 0755 "$build/bandferryd" "$build/bandferry" /usr/local/bin/
-    # As its own user under its own policy; the trace shows each sync of the database before the ack that it allows.
-    setpriv --reuid bandferry --regid bandferry --clear-groups \
-        strace -f --seccomp-bpf -ttt -s 8 -xx -e trace=fdatasync,fsync,sendto,sendmsg -o /run/gateway.strace \
-        /usr/local/bin/bandferryd --config /run/bandferry.conf >/run/gateway.log 2>&1 &
-    wait_for 60 bandferry status
-}
-
-# What everything after it stands on.
-need() {
-    check "$@"
-    [ "$failures" = 0 ] || finish
-}
-
-bandferry() { /usr/local/bin/bandferry --config /run/bandferry.conf --json "$@"; }
 
 all_is_uploaded() {
     sleep 4 # Looking costs more than syncing here.
-    bandferry status >/run/status.json && "$python" "$vmlib/check_gateway.py" calm /run/status.json
+    bandferry --json status >/run/status.json && "$python" "$vmlib/check_gateway.py" calm /run/status.json
 }
 
 [ -z "${EXCHANGE_MTU:-}" ] || configure_bluetoothd GATT ExchangeMTU "$EXCHANGE_MTU"
-configure_bluetoothd GATT Channels 1
-configure_bluetoothd General ControllerMode le
-useradd --system bandferry
-cp "$checkout/dbus-policy/org.bandferry.conf" /etc/dbus-1/system.d/
-
+prepare_for_gateway
 start_bus
 need "four controllers" start_air 4
 start_trace
@@ -74,16 +32,18 @@ add_band encrypted 3 "$encrypted" --records "$records" --window 32 --encrypted -
 need "two independent bands" start_bands
 need "bluetoothd" start_bluetoothd
 need "bluetoothd owns hci1 too" wait_for 10 adapter_is_powered hci1
-need "the server and the simulated band on the air" start_programs
+need "the server" start_ingest_server "$build"
+need "the simulated band on the air" start_band_on_the_air
 radio=$(cat /run/radio.address)
-need "the gateway, as its own user under its own bus policy" start_gateway
+# The trace shows each sync of the database before the ack that it allows.
+need "the gateway, as its own user under its own bus policy" start_gateway "$build" hci0 "$plain, $encrypted, $radio" \
+    strace -f --seccomp-bpf -ttt -s 8 -xx -e trace=fdatasync,fsync,sendto,sendmsg -o /run/gateway.strace
 need "every history is in and up" wait_for 300 all_is_uploaded
 cp /run/gateway.strace /run/gateway.strace.done
 "$python" "$vmlib/att_writes.py" /run/air.btsnoop >/run/writes.jsonl
-/usr/local/bin/bandferry --config /run/bandferry.conf status
-kill "$(pgrep -x bandferryd)" && wait_for 30 sh -c '! pgrep -x bandferryd'
-check "the gateway stops" sh -c '! pgrep -x bandferryd'
-pkill -x bandferry-inges && wait_for 20 sh -c '! pgrep -x bandferry-inges'
+bandferry status
+check "the gateway stops" stop_gateway
+stop_ingest_server
 pkill -x bandsim && wait_for 20 sh -c '! pgrep -x bandsim'
 "$build/bandsim" truth --state /run/radio >/run/radio.truth
 

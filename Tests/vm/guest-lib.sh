@@ -34,6 +34,13 @@ check() {
     fi
 }
 
+# need TEXT COMMAND...: a check that everything after it stands on.
+need() {
+    local before=$failures
+    check "$@"
+    [ "$failures" = "$before" ] || finish
+}
+
 # wait_for SECONDS COMMAND...: until it succeeds.
 wait_for() {
     local end=$(($(date +%s) + $1))
@@ -158,3 +165,51 @@ adapter_is_powered() {
     dbus-send --system --print-reply --dest=org.bluez "/org/bluez/$1" org.freedesktop.DBus.Properties.Get \
         string:org.bluez.Adapter1 string:Powered 2>/dev/null | grep -q 'boolean true'
 }
+
+# prepare_for_gateway: its user, its bus policy, and what bluetoothd is told. Before start_bus.
+prepare_for_gateway() {
+    configure_bluetoothd GATT Channels 1
+    configure_bluetoothd General ControllerMode le
+    useradd --system bandferry
+    cp "$vmlib/../../dbus-policy/org.bandferry.conf" /etc/dbus-1/system.d/
+}
+
+# start_ingest_server BUILD: logs to /run/ingest.log, stores to /run/ingest.db.
+start_ingest_server() {
+    printf 'token-of-the-guest\n' >/run/token
+    chmod 0600 /run/token
+    chown bandferry /run/token
+    "$1/bandferry-ingest" --listen 127.0.0.1:8080 --store sqlite:/run/ingest.db --token-file /run/token \
+        >/run/ingest.log 2>&1 &
+    wait_for 60 grep -q 'listening on' /run/ingest.log
+}
+
+# start_gateway BUILD hciN BANDS [command to run it under...]: as its own user, for the bands' addresses "A, B".
+start_gateway() {
+    install -d -o bandferry -m 0700 /run/state
+    cat >/run/bandferry.conf <<CONF
+[gateway]
+state_directory = /run/state
+adapter = $(adapter_address "$2")
+max_links = 1
+sync_interval = 5
+log_level = debug
+[bands]
+adopt = $3
+[upload]
+url = http://127.0.0.1:8080
+token_file = /run/token
+CONF
+    # Where its user may read it, wherever the checkout is.
+    install -m 0755 "$1/bandferryd" "$1/bandferry" /usr/local/bin/
+    setpriv --reuid bandferry --regid bandferry --clear-groups "${@:4}" \
+        /usr/local/bin/bandferryd --config /run/bandferry.conf >/run/gateway.log 2>&1 &
+    wait_for 60 bandferry status
+}
+
+stop_gateway() { kill "$(pgrep -x bandferryd)" && wait_for 30 sh -c '! pgrep -x bandferryd'; }
+
+stop_ingest_server() { pkill -x bandferry-inges && wait_for 20 sh -c '! pgrep -x bandferry-inges'; }
+
+# bandferry COMMAND...: asks the gateway that start_gateway started.
+bandferry() { /usr/local/bin/bandferry --config /run/bandferry.conf "$@"; }

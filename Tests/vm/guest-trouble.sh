@@ -9,17 +9,9 @@
 # hci2: the gateway's dongle, later hci3, while another one is hci2
 . "$(sed 's/.*vmlib=\([^ ]*\).*/\1/' /proc/cmdline)/guest-lib.sh"
 
-checkout=$(cd "$vmlib/../.." && pwd)
-build=${BUILD:-$checkout/.build/release}
+build=${BUILD:-$vmlib/../../.build/release}
 plain=F0:F1:F2:F3:F4:01
 encrypted=F0:F1:F2:F3:F4:02
-
-# What everything after it stands on.
-need() {
-    local before=$failures
-    check "$@"
-    [ "$failures" = "$before" ] || finish
-}
 
 plug_in() {
     /usr/bin/python3 "$vmlib/dongle.py" >>/run/dongle.log 2>&1 &
@@ -31,34 +23,6 @@ pull_out() {
     kill -KILL "$1"
     wait "$1" 2>/dev/null
 }
-
-start_gateway() {
-    install -d -o bandferry -m 0700 /run/state
-    cat >/run/bandferry.conf <<CONF
-[gateway]
-state_directory = /run/state
-adapter = $(adapter_address hci2)
-max_links = 1
-sync_interval = 5
-log_level = debug
-[bands]
-adopt = $plain, $encrypted
-[upload]
-url = http://127.0.0.1:8080
-token_file = /run/token
-CONF
-    printf 'token-of-the-guest\n' >/run/token
-    chmod 0600 /run/token
-    chown bandferry /run/token
-    "$build/bandferry-ingest" --listen 127.0.0.1:8080 --store sqlite:/run/ingest.db --token-file /run/token \
-        >/run/ingest.log 2>&1 &
-    install -m 0755 "$build/bandferryd" "$build/bandferry" /usr/local/bin/
-    setpriv --reuid bandferry --regid bandferry --clear-groups \
-        /usr/local/bin/bandferryd --config /run/bandferry.conf >/run/gateway.log 2>&1 &
-    wait_for 60 bandferry status
-}
-
-bandferry() { /usr/local/bin/bandferry --config /run/bandferry.conf "$@"; }
 
 # says EXPRESSION: of `bandferry --json status`, with plain and encrypted for the two bands, and codes for all codes told.
 says() {
@@ -104,11 +68,7 @@ bands_lose_their_links() {
 
 is_the_dongle() { test "$(adapter_address "$1")" = "$dongle"; }
 
-configure_bluetoothd GATT Channels 1
-configure_bluetoothd General ControllerMode le
-useradd --system bandferry
-cp "$checkout/dbus-policy/org.bandferry.conf" /etc/dbus-1/system.d/
-
+prepare_for_gateway
 start_bus
 need "two controllers" start_air 2 -s
 add_band plain 0 "$plain" --records 1500 --add 1500 --window 16 --pace-ms 20
@@ -119,7 +79,8 @@ need "the gateway's dongle" plug_in 2
 bluetoothd_pid=$!
 need "bluetoothd" wait_for 20 adapter_is_powered hci2
 dongle=$(adapter_address hci2)
-need "the gateway" start_gateway
+need "the server" start_ingest_server "$build"
+need "the gateway" start_gateway "$build" hci2 "$plain, $encrypted"
 need "both histories are in and up" wait_for 180 all_is_in
 check "the encrypted band was bonded" grep -q '"event": "paired"' /run/encrypted.log
 
@@ -172,9 +133,8 @@ plug_in 3
 check "it is back under another name" wait_for 20 is_the_dongle hci3
 check "all is in once it is back" wait_for 180 all_is_in
 
-kill "$(pgrep -x bandferryd)" && wait_for 30 sh -c '! pgrep -x bandferryd'
-check "the gateway stops" sh -c '! pgrep -x bandferryd'
-pkill -x bandferry-inges && wait_for 20 sh -c '! pgrep -x bandferry-inges'
+check "the gateway stops" stop_gateway
+stop_ingest_server
 check "the plain band: each record once, none missing" \
     "$python" "$vmlib/check_gateway.py" records "$plain" /run/plain.records /run/ingest.db
 check "the bonded band: each record once, none missing" \
