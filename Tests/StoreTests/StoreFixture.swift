@@ -54,12 +54,15 @@ final class StoreFixture {
 
     func reader() throws -> StoreReader { try StoreReader(directory: directory, vfs: Self.vfs) }
 
-    /// What the disk would hold after a power cut now, in a directory of its own.
+    /// What the disk would hold after a power cut now, in a directory of its own. A connection may be about to close on another
+    /// thread: its log must not go between the copies.
     func imageAfterPowerCut() throws -> StoreFixture {
         let image = try StoreFixture()
         try FileManager.default.createDirectory(
             atPath: image.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
+        powercut_stop_disk()
+        defer { powercut_resume_disk() }
         for suffix in ["", "-wal", ".made"]
         where FileManager.default.fileExists(atPath: databasePath + suffix) {
             try FileManager.default.copyItem(

@@ -71,6 +71,8 @@ typedef struct pending {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pending *files;
+// Held by whoever changes the files on the disk, and while they are copied. Taken before `mutex`.
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 
 static block *find_block(pending *file, int64_t index) {
     for (block *each = file->blocks[index % BUCKETS]; each; each = each->next)
@@ -385,9 +387,11 @@ static int shim_write(sqlite3_file *handle, const void *from, int count, sqlite3
     int code = failing(self, WRITE);
     if (code) return code;
     if (!self->file) return self->real->pMethods->xWrite(self->real, from, count, offset);
+    pthread_mutex_lock(&disk);
     pthread_mutex_lock(&mutex);
     int failed = hold_write(self->file, from, offset, count);
     pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&disk);
     return failed ? SQLITE_IOERR_WRITE : SQLITE_OK;
 }
 
@@ -416,9 +420,11 @@ static int shim_sync(sqlite3_file *handle, int flags) {
         while (nanosleep(&delay, &delay) && errno == EINTR) {}
     }
     if (self->file) {
+        pthread_mutex_lock(&disk);
         pthread_mutex_lock(&mutex);
         int failed = flush(self->file);
         pthread_mutex_unlock(&mutex);
+        pthread_mutex_unlock(&disk);
         if (failed) return SQLITE_IOERR_FSYNC;
         // In a test the copy of the files is the disk: waiting for the real one would prove nothing.
         if (!is_preloaded) return SQLITE_OK;
@@ -552,6 +558,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *handle, in
 
 static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_directory) {
     (void)vfs;
+    pthread_mutex_lock(&disk);
     pthread_mutex_lock(&mutex);
     int code = should_fail(path, DELETE);
     struct stat facts;
@@ -565,7 +572,9 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_directory) {
         if (file->references == 0) forget(file);
     }
     pthread_mutex_unlock(&mutex);
-    return code ? code : real_vfs->xDelete(real_vfs, path, sync_directory);
+    if (code == SQLITE_OK) code = real_vfs->xDelete(real_vfs, path, sync_directory);
+    pthread_mutex_unlock(&disk);
+    return code;
 }
 
 static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *result) {
@@ -635,6 +644,10 @@ long powercut_disarm(void) {
     pthread_mutex_unlock(&mutex);
     return calls;
 }
+
+void powercut_stop_disk(void) { pthread_mutex_lock(&disk); }
+
+void powercut_resume_disk(void) { pthread_mutex_unlock(&disk); }
 
 void powercut_force_off(const char *match) {
     strncpy(off_match, match, sizeof off_match - 1);
