@@ -220,6 +220,13 @@ struct GapLedger {
         return unnamed
     }
 
+    /// Every record from `first` on, to `last` or to the ring's end, is here, was, or is named.
+    func isKnown(ring: Int64, from first: UInt32, through last: UInt32?) throws -> Bool {
+        let end = last ?? .max
+        // What is not known is at the end nearly always, and that costs little.
+        return try missing(ring: ring, end...end).isEmpty && missing(ring: ring, first...end).isEmpty
+    }
+
     // MARK: Helpers
 
     private func carve(ring: Int64, _ range: ClosedRange<UInt32>) throws {

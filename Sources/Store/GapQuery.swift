@@ -60,17 +60,23 @@ struct GapQuery {
         ) { UnsentRow(gap: Self.gap($0), isFollowed: $0.int64(8) != 0) }
     }
 
-    /// Only the row as it was sent: a later change has to go, too.
-    func markSent(_ gap: Gap, device: DeviceID) throws(SQLiteError) {
-        try database.run(
+    /// Only the row as it was sent: a later change has to go, too. They are compared as they were read: what this program can't tell
+    /// apart (a cause that it does not know) would never be found in the table.
+    func markSent(_ gap: Gap, device: DeviceID) throws {
+        let row = try database.first(
             """
-            UPDATE gaps SET sent = 1
-            WHERE ring = (SELECT rings.id FROM rings JOIN bands ON bands.id = rings.band
-                    WHERE device = ? AND rings.ring = ?)
-                AND first_seq = ? AND last_seq IS ? AND after IS ? AND before IS ? AND healed_at IS ? AND cause = ?
-            """, .text(device.text), .int(gap.ring.rawValue), .int(gap.firstSeq), .optional(gap.lastSeq),
-            .optional(gap.after?.milliseconds), .optional(gap.before?.milliseconds),
-            .optional(gap.healedAt?.milliseconds), .text(gap.cause.rawValue))
+            SELECT \(GapRow.columns), rings.ring, rings.id FROM gaps JOIN rings ON rings.id = gaps.ring
+            WHERE rings.band = (SELECT id FROM bands WHERE device = ?) AND rings.ring = ? AND first_seq = ?
+            """, .text(device.text), .int(gap.ring.rawValue), .int(gap.firstSeq)
+        ) { (gap: Self.gap($0), ring: $0.int64(8)) }
+        guard let row, row.gap == gap else { return }
+        try setSent(true, ring: row.ring, firstSeq: gap.firstSeq)
+    }
+
+    func setSent(_ isSent: Bool, ring: Int64, firstSeq: UInt32) throws {
+        try database.run(
+            "UPDATE gaps SET sent = ?3 WHERE ring = ?1 AND first_seq = ?2", .integer(ring), .int(firstSeq),
+            .int(isSent ? 1 : 0))
     }
 
     func hasSent(device: DeviceID) throws -> Bool {
@@ -82,27 +88,14 @@ struct GapQuery {
         ) { _ in true } ?? false
     }
 
-    func sendAgain(device: DeviceID, besides theirs: [Gap]) throws -> Int {
-        let shown = Dictionary(
-            theirs.map { (GapPlace(ring: $0.ring, firstSeq: $0.firstSeq), $0.lastSeq ?? .max) },
-            uniquingKeysWith: { $1 })
-        let sent = try database.all(
+    /// Those that went up, with the row of their ring.
+    func sent(device: DeviceID) throws -> [(ring: Int64, gap: Gap)] {
+        try database.all(
             """
-            SELECT \(GapRow.columns), rings.ring FROM gaps JOIN rings ON rings.id = gaps.ring
+            SELECT \(GapRow.columns), rings.ring, rings.id FROM gaps JOIN rings ON rings.id = gaps.ring
             WHERE sent = 1 AND rings.band = (SELECT id FROM bands WHERE device = ?)
             """, .text(device.text)
-        ) { Self.gap($0) }
-        let lost = sent.filter { gap in
-            shown[GapPlace(ring: gap.ring, firstSeq: gap.firstSeq)].map { $0 > gap.lastSeq ?? .max } ?? true
-        }
-        for gap in lost {
-            try database.run(
-                """
-                UPDATE gaps SET sent = 0 WHERE first_seq = ? AND ring = (SELECT rings.id FROM rings
-                    JOIN bands ON bands.id = rings.band WHERE device = ? AND rings.ring = ?)
-                """, .int(gap.firstSeq), .text(device.text), .int(gap.ring.rawValue))
-        }
-        return lost.count
+        ) { ($0.int64(8), Self.gap($0)) }
     }
 
     private static func gap(_ row: Statement) -> Gap {

@@ -162,11 +162,26 @@ public final class Outbox {
         }
     }
 
-    /// `theirs`: all gaps that the server has of this device. One that it lacks or has longer, which an old request that came
-    /// late did, waits to be sent again. Returns how many do. One that is longer here may be another gateway's.
-    public func sendGapsAgain(_ device: DeviceID, besides theirs: [Gap]) throws(StoreError) -> Int {
+    /// Gaps that went up and that an old request, which came late, took away or made longer again, wait to be sent again. Returns
+    /// how many do.
+    ///
+    /// One that is longer there is another gateway's, unless everything behind the end that it has here is known here: to make
+    /// that one shorter would leave records that nobody names. One that is shorter there may be another's, too. An old cause or
+    /// old times of the same records are not seen.
+    ///
+    /// - Parameter theirs: the last seq, nil = no end, of every gap that the server has of this device.
+    public func sendGapsAgain(
+        _ device: DeviceID, besides theirs: [GapPlace: UInt32?]
+    ) throws(StoreError) -> Int {
         try write("note gaps as not sent") { _ in
-            try GapQuery(database: database).sendAgain(device: device, besides: theirs)
+            let query = GapQuery(database: database)
+            let changed = try query.sent(device: device).filter { ring, gap in
+                guard let end = theirs[GapPlace(ring: gap.ring, firstSeq: gap.firstSeq)] else { return true }
+                guard let last = gap.lastSeq, last < end ?? .max else { return false }
+                return try gaps.isKnown(ring: ring, from: last + 1, through: end)
+            }
+            for (ring, gap) in changed { try query.setSent(false, ring: ring, firstSeq: gap.firstSeq) }
+            return changed.count
         }
     }
 

@@ -53,7 +53,7 @@ final class StoreOutbox: UploadOutbox {
 
     func hasSentGaps(of device: DeviceID) throws -> Bool { try outbox.hasSentGaps(device) }
 
-    func sendGapsAgain(of device: DeviceID, besides theirs: [Gap]) throws -> Int {
+    func sendGapsAgain(of device: DeviceID, besides theirs: [GapPlace: UInt32?]) throws -> Int {
         try outbox.sendGapsAgain(device, besides: theirs)
     }
 

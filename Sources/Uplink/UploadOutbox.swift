@@ -27,7 +27,7 @@ protocol UploadOutbox: SharingOutbox, PersonOutbox, CommandOutbox {
     func markSent(_ gaps: [Gap], of device: DeviceID) throws
     func hasSentGaps(of device: DeviceID) throws -> Bool
     /// What the server has; see `Outbox.sendGapsAgain`.
-    func sendGapsAgain(of device: DeviceID, besides theirs: [Gap]) throws -> Int
+    func sendGapsAgain(of device: DeviceID, besides theirs: [GapPlace: UInt32?]) throws -> Int
     /// What the server has; see `Outbox.learnCauses`.
     func learnCauses(_ gaps: [Gap], of device: DeviceID) throws -> Int
     /// Nil for a device that was never in contact.

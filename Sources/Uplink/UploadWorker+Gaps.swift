@@ -52,30 +52,48 @@ extension UploadWorker {
     }
 
     /// The last PUT of a gap counts, also when it is an old one that came late: what the server has is looked at once after a
-    /// start. False when there was no request to make.
+    /// start, and after a PUT of which nobody knows what became of it. False when there was no request to make.
     private func checkLedger(
         of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration
     ) throws -> Bool {
-        guard notes[device]?.isLedgerToBeChecked == true, reports.isDue(.causes, of: device.text, now: now)
+        guard notes[device]?.isLedgerChecked == false, reports.isDue(.causes, of: device.text, now: now),
+            try outbox.hasSentGaps(of: device)
         else { return false }
-        let (gaps, hasFailed) = readLedger(of: device, token: token, now: now)
-        guard !hasFailed else { return true }
-        notes[device]?.isLedgerToBeChecked = false
-        if let gaps { _ = try outbox.sendGapsAgain(of: device, besides: gaps.compactMap { Gap($0) }) }
+        switch readLedger(of: device, token: token, now: now) {
+        case .shown(let ledger):
+            let places = ledger.compactMap { key, gap in GapPlace(key).map { ($0, gap.lastSeq) } }
+            _ = try outbox.sendGapsAgain(
+                of: device, besides: Dictionary(places, uniquingKeysWith: { $1 }))
+        case .unknownDevice:
+            // They go again once a batch has made it known.
+            _ = reportEnded(.unknownDevice, .gaps, of: device, since: now)
+            return true
+        case .notNow: return true
+        case .never: break
+        }
+        notes[device]?.isLedgerChecked = true
         return true
     }
 
-    /// The gaps that the server has; nil where it shows none.
-    private func readLedger(
-        of device: DeviceID, token: String, now: Duration
-    ) -> (gaps: [APIGap]?, hasFailed: Bool) {
-        let (decision, gaps) = StatusTable.decideCauses(
+    private enum Ledger {
+        case shown([GapKey: ShownGap])
+        case unknownDevice
+        case notNow
+        /// The server does not show it, or has not for long.
+        case never
+    }
+
+    private func readLedger(of device: DeviceID, token: String, now: Duration) -> Ledger {
+        let (decision, ledger) = StatusTable.decideLedger(
             server.gaps(of: device, token: token), wallTime: wallTime)
         if decision == .unknownDevice {
             schedule.requestEnded(.taken, device: device.text, now: clock.monotonic, using: &random)
-            return (nil, false)
+            return .unknownDevice
         }
-        return (gaps, reportEnded(decision, .causes, of: device, since: now) == .failed)
+        if reportEnded(decision, .causes, of: device, since: now) == .failed {
+            return reports.isGivenUp(.causes, of: device.text, schedule) ? .never : .notNow
+        }
+        return ledger.map { .shown($0) } ?? .never
     }
 
     /// One list; empty when nothing may go now.
@@ -160,8 +178,11 @@ extension UploadWorker {
             if notes[device]?.gapLists.refused(put, until: until) == true {
                 schedule.reportRefused(.gaps, code: refusal.code, device: device.text)
             }
-        case .unknownDevice, .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause,
-            .backOff, .stop:
+        case .backOff, .stop:
+            // It may come to the server late, after a newer one.
+            notes[device]?.isLedgerChecked = false
+            _ = reportEnded(decision, .gaps, of: device, since: start)
+        case .unknownDevice, .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause:
             _ = reportEnded(decision, .gaps, of: device, since: start)
         }
     }
@@ -170,10 +191,13 @@ extension UploadWorker {
     private func learnCauses(
         of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration
     ) throws {
-        let (gaps, hasFailed) = readLedger(of: device, token: token, now: now)
+        switch readLedger(of: device, token: token, now: now) {
+        case .shown(let ledger):
+            _ = try outbox.learnCauses(ledger.compactMap { $1.gap($0).flatMap { Gap($0) } }, of: device)
         // Gaps that are not told at all would be worse than a cause that is not exact.
-        guard !hasFailed || reports.isGivenUp(.causes, of: device.text, schedule) else { return }
-        _ = try outbox.learnCauses((gaps ?? []).compactMap { Gap($0) }, of: device)
+        case .unknownDevice, .never: break
+        case .notNow: return
+        }
         // Those after the next list too: a server that refuses some is sent many lists in a row.
         let next = try nextPage(of: device, outbox).page.map { APIGap($0.gap) }
         notes[device]?.causes.asked(about: next, until: clock.monotonic + settings.intervals.idle)

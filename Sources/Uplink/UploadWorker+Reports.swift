@@ -22,9 +22,6 @@ extension UploadWorker {
         } else {
             _ = reportEnded(decision, .state, of: device, since: now)
         }
-        if isFirst, decision == .taken {
-            notes[device]?.isLedgerToBeChecked = try outbox.hasSentGaps(of: device)
-        }
         switch decision {
         case .taken:
             guard let state else { return }

@@ -21,8 +21,9 @@ final class UploadWorker {
         var reportedAt: Duration
         var gapLists = GapLists()
         var causes = KnownCauses()
-        /// What went up before is to be looked for at the server: a request of then may have come there late, after a newer one.
-        var isLedgerToBeChecked = false
+        /// The gaps that went up were looked for at the server since the last request that may have come there late, after a
+        /// newer one.
+        var isLedgerChecked = false
         /// Kept for a retry with the same content.
         var attempt: Attempt?
         /// When what lies here was last compared with what the server has.

@@ -20,7 +20,7 @@ public struct UnsentGap: Equatable, Sendable {
 /// always has all of it.
 ///
 /// What is refused alone is passed over for a while, the next ones go on. Where that is too many of them, all rest, and go on
-/// behind them afterwards: whichever are refused, each of the others has its turn.
+/// behind them afterwards: whichever are refused, each of the others has its turn, but for those that end right below one.
 public struct GapLists: Equatable, Sendable {
     /// Ingest API 1 names no bound; so many are some 80 kB.
     public static let full = 500

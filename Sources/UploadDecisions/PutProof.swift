@@ -64,9 +64,9 @@ public struct GapKey: Decodable, Hashable, Sendable {
 /// The last PUT of a key counts, so a server that took it has just what was put: an older version of it is longer or
 /// shorter, has another cause or other times. One that is healed stays healed, though, where another gateway does not
 /// know of it yet. A gap that another gateway put a moment later is not proven, and put again.
-struct ShownGap: Decodable, Equatable {
+public struct ShownGap: Decodable, Equatable, Sendable {
     /// Nil = up to the end.
-    var lastSeq: UInt32?
+    public var lastSeq: UInt32?
     var after: APITime?
     var before: APITime?
     var cause: String?
@@ -76,6 +76,16 @@ struct ShownGap: Decodable, Equatable {
         case after, before, cause
         case lastSeq = "last_seq"
         case healedAt = "healed_at"
+    }
+
+    /// Nil when its cause is not known here.
+    public func gap(_ key: GapKey) -> APIGap? {
+        cause.flatMap { APIGapCause(rawValue: $0) }.map { cause in
+            APIGap(
+                ring: key.ring, firstSeq: key.firstSeq, lastSeq: lastSeq, after: after, before: before,
+                cause: cause,
+                healedAt: healedAt)
+        }
     }
 
     func isOf(_ put: APIGap) -> Bool {

@@ -48,18 +48,17 @@ public enum StatusTable {
     public static func decideGapsHeld(
         _ outcome: AttemptOutcome, _ gaps: [APIGap], wallTime: APITime
     ) -> (decision: UploadDecision, held: Set<GapKey>) {
-        if absence(outcome) != nil { return (.passOver(.notStored), []) }
-        let (decision, known) = decideReading(outcome, wallTime: wallTime) { PutProof.shownGaps($0) }
-        return (decision.asNotShown, known?.held(of: gaps) ?? [])
+        let (decision, known) = decideLedger(outcome, wallTime: wallTime)
+        return (decision, known?.held(of: gaps) ?? [])
     }
 
-    /// Judges the answer to `GET /v1/devices/{device_id}/gaps` before gaps are put. `passOver`: it is never shown, and
-    /// nothing waits for it.
-    public static func decideCauses(
+    /// Judges the answer to `GET /v1/devices/{device_id}/gaps`, of which gaps with causes that are not known here are a part.
+    /// `passOver`: it is never shown, and nothing waits for it.
+    public static func decideLedger(
         _ outcome: AttemptOutcome, wallTime: APITime
-    ) -> (decision: UploadDecision, value: [APIGap]?) {
+    ) -> (decision: UploadDecision, value: [GapKey: ShownGap]?) {
         if absence(outcome) != nil { return (.passOver(.notStored), nil) }
-        let (decision, gaps) = decideGaps(outcome, wallTime: wallTime)
+        let (decision, gaps) = decideReading(outcome, wallTime: wallTime) { PutProof.shownGaps($0) }
         return (decision.asNotShown, gaps)
     }
 

@@ -142,9 +142,17 @@ final class FakeOutbox: UploadOutbox, Sendable {
         try read { $0.sentGaps[device]?.isEmpty == false }
     }
 
-    func sendGapsAgain(of device: DeviceID, besides theirs: [Gap]) throws -> Int {
-        let lost = try read { $0.sentGaps[device] ?? [] }.filter { own in
-            !theirs.contains { $0.firstSeq == own.firstSeq && $0.lastSeq == own.lastSeq }
+    func sendGapsAgain(of device: DeviceID, besides theirs: [GapPlace: UInt32?]) throws -> Int {
+        let lost = try read { contents in
+            let own = contents.sentGaps[device] ?? []
+            let named = (own + (contents.gaps[device] ?? [])).map { $0.firstSeq...($0.lastSeq ?? .max) }
+            return own.filter { gap in
+                guard let end = theirs[GapPlace(ring: gap.ring, firstSeq: gap.firstSeq)] else { return true }
+                guard let last = gap.lastSeq, let end, last < end else { return false }
+                return (last + 1...end).allSatisfy { seq in
+                    contents.rows[Key(device: device, seq: seq)] != nil || named.contains { $0.contains(seq) }
+                }
+            }
         }
         try write { contents in
             contents.sentGaps[device]?.removeAll { lost.contains($0) }

@@ -36,22 +36,67 @@ import Testing
         #expect(run.server.contents.value.gaps[deviceA.text]?.first?.healedAt == APITime(milliseconds: 2000))
     }
 
-    @Test func anOldGapThatCameLateIsPutRightAfterAStart() {
+    /// Gap 11 to 11 went up, and an older version of it, 11 to 40, came to the server after it.
+    private func lateGap(isRestKnown: Bool) -> Run {
         let run = Run()
         run.outbox.add((1...10).map { sample($0) })
+        if isRestKnown { run.outbox.add((12...40).map { sample($0) }) }
         _ = run.untilItWaits()
         let sent = Gap(ring: ring, firstSeq: 11, lastSeq: 11, cause: .lostByBand)
         run.outbox.contents.change { $0.sentGaps[deviceA] = [sent] }
+        run.pass(.seconds(3600))
         run.server.contents.change {
             $0.gaps[deviceA.text] = [
                 APIGap(ring: "b5e5d00d", firstSeq: 11, lastSeq: 40, cause: .lostByBand)
             ]
         }
+        return run
+    }
+
+    @Test func anOldGapThatCameLateIsPutRightAfterAStart() {
+        let run = lateGap(isRestKnown: true)
         run.pass(.seconds(3600))
         #expect(run.server.contents.value.gaps[deviceA.text]?.first?.lastSeq == 40, "nobody looks")
         run.restart()
         run.pass(.seconds(61))
         #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.lastSeq) == [11])
+    }
+
+    @Test func aLongerGapOfAnotherGatewayStays() {
+        let run = lateGap(isRestKnown: false)
+        run.restart()
+        run.pass(.seconds(3600))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.lastSeq) == [40])
+    }
+
+    @Test func anOldGapThatCameLateIsPutRightAfterARequestThatWasNotAnswered() {
+        let run = lateGap(isRestKnown: true)
+        run.server.set(fault: { request, _ in
+            request.method == .put ? .failure(HTTPFailure(.timedOut, "")) : nil
+        })
+        let another = Gap(ring: ring, firstSeq: 50, lastSeq: 50, cause: .lostByBand)
+        run.outbox.contents.change { $0.gaps[deviceA] = [another] }
+        run.pass(.seconds(61))
+        run.server.set(fault: nil)
+        run.pass(.seconds(3600))
+        #expect(
+            run.server.contents.value.gaps[deviceA.text]?.map { [$0.firstSeq, $0.lastSeq ?? 0] }
+                == [[50, 50], [11, 11]])
+    }
+
+    @Test func gapsGoAgainOnceTheServerKnowsTheDeviceAgain() {
+        let run = Run()
+        run.outbox.add((1...10).map { sample($0) })
+        _ = run.untilItWaits()
+        let sent = Gap(ring: ring, firstSeq: 11, lastSeq: 11, cause: .lostByBand)
+        run.outbox.contents.change { $0.sentGaps[deviceA] = [sent] }
+        run.server.contents.change { $0 = ModelServer.Contents() }
+        run.restart()
+        run.pass(.seconds(61))
+        #expect(run.server.contents.value.gaps.isEmpty)
+        run.outbox.add((12...20).map { sample($0) })
+        run.pass(.seconds(61))
+        #expect(run.server.contents.value.gaps[deviceA.text]?.map(\.firstSeq) == [11])
     }
 
     static let silentAnswers = [HTTPResponse(status: 204), HTTPResponse(status: 200, body: Array("{}".utf8))]

@@ -220,7 +220,7 @@ import UploadDecisions
         func expect(_ outcome: AttemptOutcome, _ decision: UploadDecision) {
             let held = StatusTable.decideGapsHeld(outcome, [gap], wallTime: wallTime)
             #expect(held.decision == decision && held.held.isEmpty, "\(outcome)")
-            #expect(StatusTable.decideCauses(outcome, wallTime: wallTime).decision == decision, "\(outcome)")
+            #expect(StatusTable.decideLedger(outcome, wallTime: wallTime).decision == decision, "\(outcome)")
         }
         for outcome in [
             answered(403, errorBody("forbidden")), answered(404, errorBody("not_found")),
