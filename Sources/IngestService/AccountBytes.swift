@@ -21,7 +21,7 @@ final class AccountBytes: Sendable {
     /// False while what the account has comes to the limit: whatever is made for it would only be thrown away.
     func hasRoom(_ account: String) -> Bool { state.withLock { $0.accounts[account, default: 0] < limit } }
 
-    /// Nil when the account, or all of them, would have too much. Where it has nothing in hand there is room for anything.
+    /// Nil when the account, or all of them, would have too much. Where nobody has anything in hand there is room for anything.
     func hold(_ count: Int, account: String) -> AnswerHold? {
         let isTaken = state.withLock { state in
             let before = state.accounts[account, default: 0]

@@ -29,7 +29,7 @@ final class LongAnswers: Sendable {
     /// Rows that take less time to write than to hand to somebody else.
     private static let shortPage = 32
     /// Of a row that is as long as they get.
-    static let rowBytes = 400
+    static let rowBytes = 600
 
     private let listBytes: Int
     private let lists: AnswerLane

@@ -46,8 +46,10 @@ extension UploadWorker {
             }
             let wasRefused = commands.leases.isTokenRefused
             let lease = try request(band, outbox, token: token).lease
-            let before = wasRefused ? false : band.lease?.isOurs ?? false
-            if let lease, lease.isOurs != before { hooks.ownerChanged(band.device) }
+            // A session that began meanwhile observes, and one from before goes on as the owner.
+            if let lease, lease.isOurs != band.lease?.isOurs ?? false || (wasRefused && lease.isOurs) {
+                hooks.ownerChanged(band.device)
+            }
             return true
         }
         commands.leases.lookAt = next
@@ -144,7 +146,7 @@ extension UploadWorker {
         let outcome = commands.leases.schedule.ended(
             decision, device: device.text, schedule: &schedule, now: now, using: &random)
         if case .waitForCredentials = decision { commands.leases.isTokenRefused = true }
-        if outcome == .answered { commands.leases.isTokenRefused = false }
+        if outcome != .failed { commands.leases.isTokenRefused = false }
         if outcome == .refused { commands.leases.dueAt[device] = now + settings.intervals.refusedReport }
         if commands.leases.schedule.isForbidden, !wasForbidden { board.log(.leaseForbidden) }
         showLeases()

@@ -62,6 +62,7 @@ public struct SideSchedule: Sendable {
             return .answered
         case .passOver, .halve, .quarantine, .settle, .sendIdentity:
             schedule.requestEnded(.taken, device: device, now: now, using: &random)
+            forbiddenUntil = nil
             return .refused
         case .waitForCredentials(.forbidden):
             schedule.requestEnded(.taken, device: device, now: now, using: &random)

@@ -41,10 +41,10 @@ public enum UploadProblem: Equatable, Sendable {
         case .noAnswer, .certificateTime, .serverError, .rateLimited, .notThisAPI, .captivePortal,
             .authenticationFailed,
             .forbidden,
-            .tokenFile,
-            .outbox:
+            .tokenFile:
             true
-        case .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .leaseForbidden, .serverRefuses,
+        case .outbox, .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .leaseForbidden,
+            .serverRefuses,
             .reportRefused:
             false
         }

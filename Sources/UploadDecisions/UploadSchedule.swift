@@ -145,8 +145,10 @@ public struct UploadSchedule: Sendable {
     /// The outbox was read and written without a fault.
     public mutating func outboxWorks() {
         outboxBackOff.reset()
-        if case .outbox = serverProblem { serverProblem = refusing }
+        if isOutboxBroken { serverProblem = refusing }
     }
+
+    private var isOutboxBroken: Bool { if case .outbox = serverProblem { true } else { false } }
 
     /// The token can't be used or the outbox can't be read: nothing was sent.
     public mutating func couldNotSend(
@@ -283,6 +285,7 @@ public struct UploadSchedule: Sendable {
             }
         }
         backOff.reset()
+        guard !isOutboxBroken else { return }
         if !isProbing { notBefore = nil }
         if serverProblem?.endsWithAnyAnswer == true { serverProblem = refusing }
     }
