@@ -28,7 +28,10 @@ extension BlueZClient {
             try await findOwner(connection)
         } catch {
             await stopConnection()
-            throw BlueZFailure(name: error.name, text: error.message, during: .start)
+            var failure = BlueZFailure(name: error.name, text: error.message, during: .start)
+            // It is the bus that did not answer, not bluetoothd: nobody is left here who asks again.
+            if failure.kind == .deadline { failure.kind = .busGone }
+            throw failure
         }
         guard owner != nil else {
             log("bluetoothd is not running", [])

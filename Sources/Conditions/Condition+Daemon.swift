@@ -28,7 +28,9 @@ extension Condition {
         fix: "Install {file} and run `systemctl reload dbus`; `make install` does it.")
     public static let busUnavailable = Condition(
         "bus_unavailable", .error, "The message bus can't be reached: {error}.",
-        fix: "Start dbus (`systemctl start dbus`), or set DBUS_SYSTEM_BUS_ADDRESS.")
+        fix:
+            "Start dbus (`systemctl start dbus`), or set DBUS_SYSTEM_BUS_ADDRESS; a daemon that runs tries again by itself."
+    )
     public static let busNotPermitted = Condition(
         "bus_not_permitted", .warning, "This user may not talk to {service} on the message bus.",
         fix: "Use sudo, or join the group: `usermod -aG {group} USER`, and log in again.")

@@ -42,10 +42,15 @@ final class BusTransport: @unchecked Sendable {
         dbus_connection_add_filter(connection, { _, message, this in received(message, this) }, this, nil)
         dbus_connection_set_dispatch_status_function(
             connection, { _, status, this in statusChanged(status, this) }, this, nil)
-        dbus_connection_set_timeout_functions(
+        let isTimed = dbus_connection_set_timeout_functions(
             connection, { addTimer($0, $1) }, { removeTimer($0, $1) }, { toggleTimer($0, $1) }, this, nil)
-        dbus_connection_set_watch_functions(
+        let isWatched = dbus_connection_set_watch_functions(
             connection, { addWatch($0, $1) }, { removeWatch($0, $1) }, { toggleWatch($0, $1) }, this, nil)
+        // Nothing would be read from it, for want of a descriptor.
+        guard isTimed != 0, isWatched != 0 else {
+            shutDown()
+            throw .noMemory
+        }
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.setEventHandler { [weak self] in self?.deadlinePassed() }
         timer.resume()

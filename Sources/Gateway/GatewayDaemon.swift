@@ -39,6 +39,7 @@ public actor GatewayDaemon {
     public func run() async {
         let publishing = Task { await publishChanges() }
         await openBusService()
+        let onBus = Task { await keepOnBus() }
         let metrics = openMetrics()
         let watchdog = Task { await keepWatchdog() }
         await startFirst()
@@ -50,6 +51,7 @@ public actor GatewayDaemon {
         await running?.stop()
         watchdog.cancel()
         publishing.cancel()
+        onBus.cancel()
         await metrics?.stop(within: .seconds(1))
         await busService?.close()
         settings.log.notice("stopped")
@@ -133,19 +135,41 @@ public actor GatewayDaemon {
 
     // MARK: org.bandferry
 
-    private func openBusService() async {
-        do {
-            let service = try await GatewayBusService.open(
-                settings.bus, commands: self, status: await status())
-            busService = service
-            busProblem = problem(of: await service.takeName())
-        } catch {
-            busProblem = .busUnavailable(error)
+    /// A bus that was too slow or was restarted, a name that another daemon had, a policy that was not there yet: each may be over.
+    private func keepOnBus() async {
+        while true {
+            try? await Task.sleep(for: .seconds(5))
+            guard !Task.isCancelled, !isStopping else { return }
+            await openBusService()
         }
+    }
+
+    /// Does nothing where the name is owned.
+    private func openBusService() async {
+        let before = busProblem
+        if let service = busService, await service.isConnected {
+            guard before != nil else { return }
+            busProblem = problem(of: await service.takeName())
+        } else {
+            await busService?.close()
+            busService = nil
+            do {
+                let service = try await GatewayBusService.open(
+                    settings.bus, commands: self, status: await status())
+                busService = service
+                busProblem = problem(of: await service.takeName())
+            } catch {
+                busProblem = .busUnavailable(error)
+            }
+        }
+        guard busProblem != before else { return }
+        changes.signal()
         if let busProblem {
             settings.log.warning(
                 "the command line can't reach this daemon over the bus",
                 [("reason", .text(busProblem.text)), ("remedy", .text(busProblem.remedy))])
+        } else {
+            settings.log.notice("the command line can reach this daemon over the bus again")
         }
     }
 

@@ -1,5 +1,7 @@
 """bluetoothd, the message bus and adapters that go, come back, and are not what they were."""
 
+import signal
+
 from lab import FieldCase
 
 
@@ -43,6 +45,22 @@ class Restarts(FieldCase):
         (stack.directory / "bus").unlink()
         stack.start_bus().start_sim()
         self.comes_through(stack)
+        self.is_reached_over_the_bus(stack)
+
+    def test_the_message_bus_answers_nothing_while_the_gateway_starts(self):
+        stack = self.line()
+        stack.start_bus().start_server().start_sim()
+        stack.bus.popen.send_signal(signal.SIGSTOP)
+        stack.start_daemon()
+        # As long as a first call waits for its answer, twice: for org.bandferry and for BlueZ.
+        stack.wait(lambda: "Bluetooth can't be reached" in stack.daemon.text(), "the bus to be given up", pause=0.3)
+        stack.bus.popen.send_signal(signal.SIGCONT)
+        self.comes_through(stack)
+        self.is_reached_over_the_bus(stack)
+
+    def is_reached_over_the_bus(self, stack):
+        stack.wait(
+            lambda: stack.command("sync", check=False).returncode == 0, "the command line to reach it", pause=0.3)
 
 
 class Adapters(FieldCase):
