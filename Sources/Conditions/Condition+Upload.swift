@@ -10,7 +10,8 @@ extension Condition {
         ] + [
             serverError, rateLimited, captivePortal, answerInconsistent, nothingConfirmed,
             unsupportedEncoding,
-            authenticationFailed, forbidden, leaseForbidden, serverRefuses, reportRefused, outboxFailed,
+            authenticationFailed, forbidden, leaseForbidden, serverRefuses, reportRefused, serverLacks,
+            outboxFailed,
             uploadPaused,
         ]
 
@@ -118,6 +119,12 @@ extension Condition {
         fix: report)
     public static let reportRefused = Condition(
         "report_refused", .warning, "The server does not take a band's gaps or status ({code}).", fix: report)
+    public static let serverLacks = Condition(
+        "server_lacks_samples", .error,
+        "The server has {count} samples of this band fewer than it has confirmed: it may have been put back to an older backup.",
+        fix:
+            "Run `bandferry reconcile`: it compares day by day and sends again what the server lacks. Not if they were erased there on "
+            + "purpose, or if the token or the url of [upload] are another account's now.")
     public static let outboxFailed = Condition(
         "outbox_failed", .error, "The upload could not use the database: {why}",
         fix: "See the store's own state; the upload goes on when the database can be used again.")

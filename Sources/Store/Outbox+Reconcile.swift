@@ -35,6 +35,14 @@ extension Outbox {
         }
     }
 
+    /// Samples stored here that the server has confirmed: it has at least as many of the device.
+    public func confirmedCount(of device: DeviceID) throws(StoreError) -> Int {
+        try storing("count what is confirmed", path) {
+            guard let band = try BandTable(database: database).id(of: device) else { return 0 }
+            return try StatusQuery(database: database).confirmed(band: band)
+        }
+    }
+
     /// What is stored of a day, by ring and type.
     public func storedDay(_ day: Int64, of device: DeviceID) throws(StoreError) -> [StoredPart] {
         try storing("read a day", path) {

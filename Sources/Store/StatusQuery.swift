@@ -55,6 +55,19 @@ struct StatusQuery {
             """, band)
     }
 
+    /// Stored samples that the server has confirmed, and so has.
+    func confirmed(band: Int64) throws -> Int {
+        try count(
+            """
+            SELECT (SELECT coalesce(sum(stored), 0) FROM rings WHERE band = ?1)
+                - (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM unconfirmed
+                    WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
+                - (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM held
+                    WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
+                - (SELECT count(*) FROM quarantine WHERE key >> 40 IN (SELECT id FROM rings WHERE band = ?1))
+            """, band)
+    }
+
     /// When the first sample of each ring that waits to go up was recorded; the earliest. Held ones wait for something else.
     private func oldestPending(band: Int64) throws -> Timestamp? {
         try database.all(

@@ -51,6 +51,8 @@ final class StoreOutbox: UploadOutbox {
 
     func markSent(_ gaps: [Gap], of device: DeviceID) throws { try outbox.markGapsSent(gaps, of: device) }
 
+    func confirmedCount(of device: DeviceID) throws -> Int { try outbox.confirmedCount(of: device) }
+
     func hasSentGaps(of device: DeviceID) throws -> Bool { try outbox.hasSentGaps(device) }
 
     func sendGapsAgain(of device: DeviceID, besides theirs: [GapPlace: UInt32?]) throws -> Int {

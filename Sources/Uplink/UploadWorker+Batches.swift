@@ -44,10 +44,10 @@ extension UploadWorker {
             range = index..<index + 1
         }
         let isWhole = range.count == count
+        var completeThrough = isWhole ? batch.completeThrough : try outbox.completeThrough(of: batch, range)
+        if notes[batch.device].map({ $0.lacking > 0 }) ?? false { completeThrough = nil }
         return Outgoing(
-            batch: batch, range: range,
-            completeThrough: isWhole ? batch.completeThrough : try outbox.completeThrough(of: batch, range),
-            isCompressed: plan.isCompressed)
+            batch: batch, range: range, completeThrough: completeThrough, isCompressed: plan.isCompressed)
     }
 
     private func send(_ whole: Outgoing, _ outbox: any UploadOutbox, token: String, now: Duration) throws {

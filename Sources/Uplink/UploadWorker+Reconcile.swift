@@ -81,6 +81,11 @@ extension UploadWorker {
         commands.reconciliation?.answer.set(report)
         commands.reconciliation = nil
         showReconciling()
+        if problem == nil, report.isMarked {
+            // What the server lacks is not said to be confirmed any more.
+            notes[run.device]?.lacking = 0
+            schedule.reportTaken(.samples, device: run.device.text)
+        }
         if report.missing > 0, report.isMarked {
             nextLook = min(nextLook, clock.monotonic + settings.intervals.merge)
         }

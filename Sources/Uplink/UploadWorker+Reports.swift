@@ -25,13 +25,27 @@ extension UploadWorker {
         switch decision {
         case .taken:
             guard let state else { return }
+            try compareCounts(there: state.counts.values.reduce(0, +), of: device, outbox)
             try takeOver(state, of: device, outbox, onlyNews: !isFirst)
             stateIsKnown(ServerDeviceState(state), of: device, isFirst: isFirst)
         // A server that can't say what it has can still take samples.
         case .unknownDevice, .passOver:
+            if decision == .unknownDevice { try compareCounts(there: 0, of: device, outbox) }
             stateIsKnown(nil, of: device, isFirst: isFirst, isSaid: decision == .unknownDevice)
         case .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause, .backOff, .stop:
             break
+        }
+    }
+
+    /// A server that was put back to an older backup lacks what it confirmed. That is told, and only a person's `reconcile` sends it
+    /// again: it may be another account's server, or one on which somebody had it erased.
+    private func compareCounts(there: Int, of device: DeviceID, _ outbox: any UploadOutbox) throws {
+        let lacking = max(0, try outbox.confirmedCount(of: device) - there)
+        notes[device]?.lacking = lacking
+        if lacking > 0 {
+            schedule.reportFailed(.samples, .serverLacks(count: lacking), device: device.text)
+        } else {
+            schedule.reportTaken(.samples, device: device.text)
         }
     }
 

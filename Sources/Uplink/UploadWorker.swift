@@ -24,6 +24,8 @@ final class UploadWorker {
         /// The gaps that went up were looked for at the server since the last request that may have come there late, after a
         /// newer one.
         var isLedgerChecked = false
+        /// So many samples fewer than it confirmed the server has: nothing is said to be complete there.
+        var lacking = 0
         /// Kept for a retry with the same content.
         var attempt: Attempt?
         /// When what lies here was last compared with what the server has.

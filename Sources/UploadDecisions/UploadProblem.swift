@@ -24,6 +24,8 @@ public enum UploadProblem: Equatable, Sendable {
     case serverRefuses(code: String)
     /// The server takes a band's samples, but not its gaps or its status.
     case reportRefused(code: String)
+    /// The server has so many samples fewer than it has confirmed.
+    case serverLacks(count: Int)
     case tokenFile(TokenFileFault)
     /// The gateway's own database could not be read or written.
     case outbox(String)
@@ -45,7 +47,7 @@ public enum UploadProblem: Equatable, Sendable {
             true
         case .outbox, .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .leaseForbidden,
             .serverRefuses,
-            .reportRefused:
+            .reportRefused, .serverLacks:
             false
         }
     }
@@ -66,6 +68,7 @@ public enum UploadProblem: Equatable, Sendable {
         case .leaseForbidden: .leaseForbidden
         case .serverRefuses: .serverRefuses
         case .reportRefused: .reportRefused
+        case .serverLacks: .serverLacks
         case .tokenFile(.unreadable): .tokenUnreadable
         case .tokenFile(.readableByOthers): .tokenReadableByOthers
         case .tokenFile(.malformed): .tokenMalformed
@@ -79,6 +82,7 @@ public enum UploadProblem: Equatable, Sendable {
         case .serverError(let status), .notThisAPI(let status): ["status": String(status)]
         case .certificateTime(let problem): ["relation": problem.relation]
         case .serverRefuses(let code), .reportRefused(let code): ["code": code]
+        case .serverLacks(let count): ["count": String(count)]
         case .tokenFile(.unreadable(let why)), .outbox(let why): ["why": why]
         case .noAnswer, .rateLimited, .captivePortal, .inconsistentAnswer, .nothingConfirmed,
             .encodingRefused,
@@ -105,7 +109,7 @@ public enum UploadProblem: Equatable, Sendable {
         case .noAnswer(.clientKeyUnusable): "client_key_unusable"
         case .noAnswer(.proxyCredentialsUnusable): "proxy_credentials_unusable"
         case .noAnswer, .certificateTime: "network_timeout"
-        case .serverError: "server_error"
+        case .serverError, .serverLacks: "server_error"
         case .rateLimited: "rate_limited"
         case .notThisAPI, .captivePortal, .inconsistentAnswer, .nothingConfirmed: "not_this_api"
         case .encodingRefused: "unsupported_encoding"

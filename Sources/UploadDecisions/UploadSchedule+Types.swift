@@ -24,6 +24,8 @@ extension UploadSchedule {
 
     /// What goes up of a device beside its samples.
     public enum Report: CaseIterable, Sendable {
+        /// What the server confirmed earlier.
+        case samples
         case gaps
         case status
     }

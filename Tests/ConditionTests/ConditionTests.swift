@@ -125,6 +125,7 @@ private func words(after marker: String, in text: String) -> [String] {
                 .serverError(status: 500), .rateLimited, .notThisAPI(status: 302), .captivePortal,
                 .inconsistentAnswer, .nothingConfirmed, .encodingRefused, .authenticationFailed, .forbidden,
                 .serverRefuses(code: "malformed"), .reportRefused(code: "malformed"),
+                .serverLacks(count: 400),
                 .tokenFile(.unreadable("No such file")), .tokenFile(.readableByOthers),
                 .tokenFile(.malformed),
                 .outbox("full."),

@@ -138,6 +138,10 @@ final class FakeOutbox: UploadOutbox, Sendable {
         }
     }
 
+    func confirmedCount(of device: DeviceID) throws -> Int {
+        try read { $0.rows.count { $0.key.device == device && $0.value.state == .confirmed } }
+    }
+
     func hasSentGaps(of device: DeviceID) throws -> Bool {
         try read { $0.sentGaps[device]?.isEmpty == false }
     }

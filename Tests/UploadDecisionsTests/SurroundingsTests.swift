@@ -73,7 +73,7 @@ import UploadDecisions
     ]
     static let onItsOwn: [UploadProblem] = [
         .serverError(status: 500), .rateLimited, .authenticationFailed, .forbidden, .outbox("full"),
-        .tokenFile(.malformed), .serverRefuses(code: "malformed"), .nothingConfirmed,
+        .tokenFile(.malformed), .serverRefuses(code: "malformed"), .serverLacks(count: 3), .nothingConfirmed,
         .noAnswer(.proxyAuthentication), .noAnswer(.clientKeyUnusable),
     ]
 

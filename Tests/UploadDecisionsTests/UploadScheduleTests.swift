@@ -301,6 +301,7 @@ import Testing
                 .inconsistentAnswer,
                 .nothingConfirmed, .encodingRefused, .authenticationFailed, .forbidden,
                 .leaseForbidden, .serverRefuses(code: "malformed"), .reportRefused(code: "malformed"),
+                .serverLacks(count: 3),
                 .tokenFile(.unreadable("No such file")), .tokenFile(.readableByOthers),
                 .tokenFile(.malformed),
                 .outbox("full"),
