@@ -221,7 +221,7 @@ def main():
     stack = Stack(
         options.bin, bands=options.bands, gateway_options=["sync_interval = 2"],
         band_options=["--records", str(options.records), "--interval", "60000", "--rate", str(options.records // 150),
-                      "--time-scale", "4", "--clock-offset", "-86400000"])
+                      "--time-scale", "4", "--clock-offset", "-86400000", "--lifelike"])
     try:
         screen.say(f"{options.bands} simulated bands with {total:,} records, a private bus, the daemon and the server.")
         stack.start()

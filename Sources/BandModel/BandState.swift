@@ -54,7 +54,8 @@ struct BandState: Codable, Equatable, Sendable {
         let count = UInt32(max(0, min(count, room)))
         ring.append(
             count, until: until, interval: options.recordIntervalMilliseconds, clock: clock,
-            offsetQuarterHours: options.offsetQuarterHours ?? HistoryRecord.unknownOffset)
+            offsetQuarterHours: options.offsetQuarterHours ?? HistoryRecord.unknownOffset,
+            isLifelike: options.isLifelike)
         let stored = Int(ring.newest) - Int(ring.oldest) + 1
         if stored > options.capacity { raiseOldest(to: ring.oldest + UInt32(stored - options.capacity)) }
     }

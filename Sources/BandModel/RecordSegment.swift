@@ -11,6 +11,8 @@ struct RecordSegment: Codable, Equatable, Sendable {
     /// Mixed into every value, so that a rolled back ring records different samples under old seqs.
     var generation: UInt32
     var offsetQuarterHours: Int8
+    /// See `SimulatedBandOptions.isLifelike`.
+    var isLifelike = false
 
     /// One past the last seq; a ring never reaches the top of UInt32.
     var end: UInt32 { firstSeq + count }
@@ -25,7 +27,7 @@ struct RecordSegment: Codable, Equatable, Sendable {
         let bandTime = clock.bandTime(at: trueTime(seq, seed: seed))
         let random = Mixer.mix(seed ^ UInt64(generation) << 40, UInt64(seq))
         let noise = Int16(truncatingIfNeeded: random >> 32 & 0xf)
-        let (type, value): (SampleType, Int16) =
+        var (type, value): (SampleType, Int16) =
             switch random & 0xff {
             case 0..<180:
                 (.heartRate, 55 + noise + Int16(truncatingIfNeeded: Mixer.mix(seed, UInt64(seq >> 6)) & 0x3f))
@@ -33,6 +35,12 @@ struct RecordSegment: Codable, Equatable, Sendable {
             case 226..<244: (.spo2, 940 + noise * 3)
             default: (.sleepStage, Int16(truncatingIfNeeded: (random >> 40) % 5))
             }
+        if isLifelike {
+            // A band that does not know its wearer's offset is taken to be at UTC.
+            let offset = offsetQuarterHours == HistoryRecord.unknownOffset ? 0 : Int64(offsetQuarterHours)
+            value = LifelikeValues(seed: seed).value(
+                type, localTime: trueTime(seq, seed: seed) + offset * 900_000, random: random)
+        }
         let worn: UInt8 = random >> 48 & 0x1f == 0 ? 0 : 1
         let lowConfidence: UInt8 = random >> 54 & 0x1f == 0 ? 2 : 0
         return HistoryRecord(

@@ -18,6 +18,8 @@ public struct SimulatedBandOptions: Codable, Equatable, Sendable {
     public var offsetQuarterHours: Int8? = 8
     /// How often the clock was stepped, to unrelated times, during the initial history.
     public var clockSteps = 0
+    /// Values as a wearer might have them, by the time of the day; else they depend on seed and seq alone.
+    public var isLifelike = false
     public var liveHeartRate = true
     public var firmwareUpdate = false
     public var faults = FaultScript.none

@@ -23,7 +23,8 @@ struct SimulatedRing: Codable, Equatable, Sendable {
 
     /// Adds records that end at `now`, as one segment or by stretching the last one.
     mutating func append(
-        _ count: UInt32, until now: Int64, interval: Int64, clock: SimulatedClock, offsetQuarterHours: Int8
+        _ count: UInt32, until now: Int64, interval: Int64, clock: SimulatedClock, offsetQuarterHours: Int8,
+        isLifelike: Bool = false
     ) {
         guard count > 0 else { return }
         let latest = segments.last.map { $0.start + Int64($0.count) * $0.interval }
@@ -38,7 +39,7 @@ struct SimulatedRing: Codable, Equatable, Sendable {
             segments.append(
                 RecordSegment(
                     firstSeq: newest + 1, count: count, start: start, interval: interval, clock: clock,
-                    generation: generation, offsetQuarterHours: offsetQuarterHours))
+                    generation: generation, offsetQuarterHours: offsetQuarterHours, isLifelike: isLifelike))
         }
         newest += count
     }

@@ -2,7 +2,9 @@
 struct OptionParser {
     private var values: [(name: String, value: String)] = []
     private var flags: Set<String> = []
-    private static let flagNames: Set<String> = ["system", "no-acquire-notify", "require-pairing", "systemd"]
+    private static let flagNames: Set<String> = [
+        "system", "no-acquire-notify", "require-pairing", "systemd", "lifelike",
+    ]
 
     init(_ arguments: ArraySlice<String>) throws(SimulatorError) {
         var rest = arguments

@@ -141,6 +141,7 @@ public enum SimulatorCommand: Sendable {
         options.clockOffsetMilliseconds = Int64(
             try parser.number("clock-offset", in: -4_000_000_000_000...4_000_000_000_000) ?? 0)
         options.driftPPM = try parser.decimal("drift", in: -10_000...10_000) ?? 0
+        options.isLifelike = parser.flag("lifelike")
         options.clockSteps = try parser.number("clock-steps", in: 0...1_000) ?? 0
         if let text = parser.text("utc-offset") {
             guard text != "unknown" else {

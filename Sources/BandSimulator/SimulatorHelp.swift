@@ -30,6 +30,7 @@ public enum SimulatorHelp {
           --clock-offset MS, --drift PPM, --clock-steps N
                                         the band's clock beside true time
           --utc-offset MINUTES|unknown  of the wearer (120)
+          --lifelike                    nights and days as a wearer might have them; else values are mixed
           --rate N                      notifications a second, 0 = as fast as they are taken
           --faults SCRIPT, --faults-for ADDRESS=SCRIPT
                                         see below

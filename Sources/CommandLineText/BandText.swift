@@ -12,12 +12,8 @@ struct BandText {
     /// `own`, `observe`; `forgotten` keeps its rows.
     var mode: String {
         guard band.adopted else { return "forgotten" }
-        guard !isObservingForNow else { return "own, observing" }
+        guard !band.isObservedForNow else { return "own, observing" }
         return band.mode == .own && band.ack == .upload ? "own, ack = upload" : band.mode.rawValue
-    }
-
-    private var isObservingForNow: Bool {
-        band.mode.effective(band.lease) != band.mode
     }
 
     var contact: String {

@@ -20,7 +20,7 @@ public enum Command: Equatable, Sendable {
     /// Nil = lists what could be taken over.
     case replace(ReplaceRequest?)
     case person(PersonCommand)
-    /// `band` is an address or a device id, `person` a name or an id; the gateway knows which there are.
+    /// `band` is an address, a device id or a name, `person` a name or an id; the gateway knows which there are.
     case assign(band: String, person: String, from: TimeArgument, to: TimeArgument?)
     case unassign(band: String, from: TimeArgument)
     /// Nil = of every band.

@@ -16,10 +16,10 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
         switch self {
         case .success: "done"
         case .failed: "not done; the message says why and what to do"
-        case .usage: "the command line was not understood"
+        case .usage: "the command line was not understood, or asks for what can't be"
         case .notRunning: "bandferryd is not running, or can't be reached"
         case .notPermitted: "this user may not do that"
-        case .notFound: "no such band, device or person is known"
+        case .notFound: "no such band, device, person or entry is known, or nothing is stored here yet"
         case .inConfiguration: "the configuration file says otherwise, and it wins"
         case .outOfRange: "the band was not heard in time"
         case .taken: "somebody else has that name, that id, or that band at that time"

@@ -21,6 +21,9 @@ extension HelpText {
                 upload retry [BAND]
                     What the server refused is tried again, of one band or of all.
 
+                --json: an object for each. status has all; now {"sent", "left", "timed_out", "problem", "waits_until"};
+                pause {"since", "until"}; resume {"paused"}, which is null; retry {"samples"}.
+
                 TIME is written as 90s, 45m, 2h, 1h30m or 3d. BAND is an address, a device id or a name.
                 """),
         Page(
@@ -56,7 +59,8 @@ extension HelpText {
                                    gateway's hold has ended
                 --address ADDRESS  of the one band that is named, where its device id does not tell it
 
-                BAND is a device id, or an address. moving-to-a-new-card.md in share/doc/bandferry walks through it.
+                BAND is a device id, an address, or a name that it has here. moving-to-a-new-card.md in share/doc/bandferry
+                walks through it.
                 """),
     ]
 }

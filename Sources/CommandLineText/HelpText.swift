@@ -28,7 +28,8 @@ public enum HelpText {
 
             OPTIONS
               --config FILE  the daemon's configuration; /etc/bandferry/bandferry.conf unless given
-              --json         for scripts: one JSON value on stdout
+              --json         for scripts: one JSON value on stdout; 'export' and 'help' have their own form. What went
+                             wrong is on stderr, in words, and in the exit status
 
             EXIT STATUS
             \(codes.joined(separator: "\n"))
@@ -99,7 +100,9 @@ public enum HelpText {
                 At a terminal the band is paired first, if it is in range and asks for it: you are asked for the digits that
                 it shows, or whether they are the same, or shown the digits to enter there. You have a minute for each;
                 Ctrl-C gives up and changes nothing. Put the band into pairing mode before. Without a terminal, it is as
-                with --no-pair.
+                with --no-pair, and so with --json.
+
+                --json: {"address", "device_id", "name", "mode", "ack"}, with name null unless given.
                 """),
         Page(
             name: "pair", summary: "pair a band anew", synopsis: "pair BAND",
@@ -109,14 +112,17 @@ public enum HelpText {
                 terminal; Ctrl-C gives up.
 
                 BAND is an address, a device id or a name.
+                --json: {"address", "paired"}.
                 """),
         Page(
             name: "forget", summary: "stop syncing a band", synopsis: "forget BAND",
             body: """
-                Its rows are kept and go on being uploaded; 'adopt' takes it in again and resumes where it was.
+                Its rows are kept and go on being uploaded; 'adopt' takes it in again and resumes where it was. A band
+                that never gave anything is no longer listed.
                 A band that the configuration file names is not forgotten: the error says what to change there.
 
                 BAND is an address, a device id or a name.
+                --json: {"address", "adopted"}, which is false.
                 """),
         Page(
             name: "sync", summary: "sync now", synopsis: "sync [--no-ack] [BAND]",
@@ -153,11 +159,15 @@ public enum HelpText {
                                knows, and writes down as gaps what is lost
 
                 Stop the daemon first.
+
+                --json: {"state_directory", "kept_as", "damaged_tables"}; with --start-empty the last two are null.
                 """),
         Page(
             name: "version", summary: "print the version", synopsis: "version",
-            body:
-                "One line: the version of bandferry, which is that of bandferryd too when both were installed as one."
+            body: """
+                One line: the version of bandferry, which is that of bandferryd too when both were installed as one.
+                --json: {"version"}.
+                """
         ),
         Page(
             name: "help", summary: "print this, or the page of a command", synopsis: "help [COMMAND]",

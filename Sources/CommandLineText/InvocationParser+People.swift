@@ -1,4 +1,3 @@
-import BandProfile
 import GatewayModel
 
 /// Who wears what since when, and where they are.
@@ -7,11 +6,15 @@ extension InvocationParser {
         switch takeWord() {
         case "add": return try addPerson()
         case "list": return .list
+        case "remove": return try removePerson()
         case "zone": return try zone()
-        case nil: throw UsageError(message: "say person add, person list or person zone", command: "person")
+        case nil:
+            throw UsageError(
+                message: "say person add, person list, person remove or person zone", command: "person")
         case let word?:
             throw UsageError(
-                message: "there is no 'person \(word)'; there are add, list and zone", command: "person")
+                message: "there is no 'person \(word)'; there are add, list, remove and zone",
+                command: "person")
         }
     }
 
@@ -29,6 +32,13 @@ extension InvocationParser {
             id = parsed
         }
         return .add(name: name, id: id, sharesName: takeSwitch("share-name"))
+    }
+
+    private mutating func removePerson() throws(UsageError) -> PersonCommand {
+        guard let person = takeWord() else {
+            throw UsageError(message: "'person remove' needs a person's name or id", command: "person")
+        }
+        return .remove(person)
     }
 
     private mutating func zone() throws(UsageError) -> PersonCommand {
@@ -51,7 +61,7 @@ extension InvocationParser {
     }
 
     mutating func assign() throws(UsageError) -> Command {
-        let band = try takeBand(for: "assign")
+        let band = try requiredBand(for: "assign")
         guard let person = takeWord() else {
             throw UsageError(
                 message: "'assign' needs a person's name or id after the band", command: "assign")
@@ -61,7 +71,7 @@ extension InvocationParser {
     }
 
     mutating func unassign() throws(UsageError) -> Command {
-        let band = try takeBand(for: "unassign")
+        let band = try requiredBand(for: "unassign")
         guard let from = try time("from", for: "unassign") else {
             throw UsageError(
                 message:
@@ -69,22 +79,6 @@ extension InvocationParser {
                 command: "unassign")
         }
         return .unassign(band: band, from: from)
-    }
-
-    /// An address or a device id, whether or not there is such a band.
-    mutating func takeBand(for command: String) throws(UsageError) -> String {
-        guard let word = takeWord() else {
-            throw UsageError(
-                message:
-                    "'\(command)' needs a band: its address, such as F0:F1:F2:F3:F4:F5, or its device id",
-                command: command)
-        }
-        guard BluetoothAddress(word) != nil || DeviceID(word) != nil else {
-            throw UsageError(
-                message: "'\(word)' is no address such as F0:F1:F2:F3:F4:F5, and no device id",
-                command: command)
-        }
-        return word
     }
 
     // MARK: times

@@ -21,14 +21,14 @@ extension InvocationParser {
             }
             request.types = [type]
         }
-        switch (takeValue("person"), takeValue("device")) {
+        switch (takeValue("person"), try oneBand(for: "trends")) {
         case (nil, nil): break
         case (let person?, nil): request.subject = .person(person)
         case (nil, let device?): request.subject = .band(device)
         case (_?, _?):
             throw UsageError(
                 message:
-                    "say --person or --device, not both: a person's days are those of every band they wore",
+                    "say --person or name a band, not both: a person's days are those of every band they wore",
                 command: "trends")
         }
         return request

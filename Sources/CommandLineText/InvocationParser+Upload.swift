@@ -36,14 +36,7 @@ extension InvocationParser {
         var request = ReplaceRequest(
             bands: [], isEverything: takeSwitch("all"), isDryRun: takeSwitch("dry-run"),
             isForced: takeSwitch("force"))
-        while let word = takeWord() {
-            guard BluetoothAddress(word) != nil || DeviceID(word) != nil else {
-                throw UsageError(
-                    message: "'\(word)' is no address such as F0:F1:F2:F3:F4:F5, and no device id",
-                    command: "replace")
-            }
-            request.bands.append(word)
-        }
+        while let word = takeWord() { request.bands.append(word) }
         if let text = takeValue("address") {
             guard let address = BluetoothAddress(text) else {
                 throw UsageError(

@@ -65,10 +65,10 @@ struct InvocationParser {
         case "person": return .person(try person())
         case "assign": return try assign()
         case "unassign": return try unassign()
-        case "assignments": return .assignments(band: words.isEmpty ? nil : try takeBand(for: name))
-        case "gaps": return .gaps(device: takeValue("device"), all: takeSwitch("all"))
+        case "assignments": return .assignments(band: takeWord())
+        case "gaps": return .gaps(device: try oneBand(for: name), all: takeSwitch("all"))
         case "trends": return .trends(try trends())
-        case "export": return .export(try format(), device: takeValue("device"))
+        case "export": return .export(try format(), device: try oneBand(for: name))
         case "recover": return .recover(startsEmpty: takeSwitch("start-empty"))
         case "help": return .help(words.isEmpty ? nil : words.removeFirst())
         case "version": return .version
@@ -135,6 +135,17 @@ struct InvocationParser {
         if let word = takeWord() { return word }
         throw UsageError(
             message: "'\(command)' needs a band: its address, its device id or its name", command: command)
+    }
+
+    /// A band as a word, as most commands take it, or as `--device`; nil = every one.
+    mutating func oneBand(for command: String) throws(UsageError) -> String? {
+        let word = takeWord()
+        guard let device = takeValue("device") else { return word }
+        if let word {
+            throw UsageError(
+                message: "say '\(word)' or --device \(device), not both: it is of one band", command: command)
+        }
+        return device
     }
 
     // MARK: words and options

@@ -10,7 +10,7 @@ extension Condition {
             attributeError, alreadyDone, cancelled,
         ] + bondRows + [
             mtuSmall, weakSignal, stoppedRecording, samplesRefused, recordsConflict, recordsUndecodable,
-            historyGaps, observing, observingUnanswered, bandWaitsForServer, bandWaitsForServerFull,
+            historyGaps, neverMet, observing, observingUnanswered, bandWaitsForServer, bandWaitsForServerFull,
         ]
 
     public static let bandUnreachable = Condition(
@@ -130,6 +130,11 @@ extension Condition {
         fix: "A newer bandferry may read them; nothing is lost.")
     public static let historyGaps = Condition(
         "history_gaps", .notice, "{count} in the history.", fix: "bandferry gaps lists them.")
+    public static let neverMet = Condition(
+        "never_met", .notice, "This gateway has never met this band.",
+        fix:
+            "'bandferry scan' lists the bands in range. If it is not among them, charge it and bring it nearer; see also that its "
+            + "address is right. One that is not meant to be here goes with 'bandferry forget'.")
     public static let observing = Condition(
         "observing", .notice,
         "The server says that another gateway ({holder}) owns this band, for now until {until}: here it is stored and "

@@ -7,6 +7,8 @@ extension GatewayDaemon {
         try await ready().addPerson(request)
     }
 
+    public func removePerson(_ person: String) async throws { try await ready().removePerson(person) }
+
     public func setZone(_ zone: String, from: Timestamp, of person: String) async throws {
         try await ready().setZone(zone, from: from, of: person)
     }

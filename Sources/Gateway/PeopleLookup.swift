@@ -1,4 +1,3 @@
-import BandProfile
 import GatewayBus
 import GatewayModel
 import IngestAPI
@@ -18,16 +17,10 @@ struct PeopleLookup {
                     ? "Add them with: bandferry person add '\(text)'" : "Known: \(known)."))
     }
 
-    /// By device id, else by address; forgotten bands included, as their samples are still here.
+    /// By device id, address or name; forgotten bands included, as their samples are still here.
     func device(_ text: String) throws(CommandFailure) -> DeviceID {
-        let address = BluetoothAddress(text)
-        if let band = bands.first(where: { $0.device.text == text })
-            ?? bands.first(where: { $0.address == address })
-        {
-            return band.device
-        }
-        throw CommandFailure(
-            .notFound, "there is no band '\(text)' here; 'bandferry bands' lists those that there are")
+        if let band = bands.band(called: text) { return band.device }
+        throw CommandFailure(.notFound, bands.refusal(of: text))
     }
 
     /// A name that is an id, or the other way round, would leave open who is meant.
@@ -69,6 +62,26 @@ struct PeopleLookup {
             .taken,
             "\(band) is worn by \(wearer.map(title) ?? old.person.text) from \(Self.time(old.from)) \(end), and only one "
                 + "assignment can hold at a time.\n\(remedy)")
+    }
+
+    /// Names the assignment, and how to take it back if it was a mistake.
+    func stillWears(_ person: Person, _ assignment: Assignment) -> CommandFailure {
+        let band =
+            bands.first { $0.device == assignment.device }?.address.description ?? assignment.device.text
+        let verb = assignment.to == nil ? "wears" : "wore"
+        return CommandFailure(
+            .failed,
+            "\(title(person)) \(verb) \(band) from \(Self.time(assignment.from)) on: only somebody who never wore a band is "
+                + "removed.\nIf that was a mistake, take it back first: bandferry unassign \(band) --from "
+                + Self.time(assignment.from))
+    }
+
+    func stillHasSamples(_ person: Person) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "Samples that are stored here are of \(title(person)): only somebody without any is removed.\n"
+                + "If an assignment was taken back just now, try again in a while: its samples follow by themselves."
+        )
     }
 
     func nothingBegins(_ what: String, at from: Timestamp) -> CommandFailure {

@@ -37,13 +37,18 @@ struct ReplacePlan {
         return steps
     }
 
-    /// By device id, else by the address that it tells or has here.
+    /// By device id, by the address that it tells or has here, else by the name that it has here.
     private func find(_ name: String) throws(CommandFailure) -> (state: DeviceState, device: DeviceID) {
         let address = BluetoothAddress(name)
         for state in devices {
             guard let device = DeviceID(state.deviceID) else { continue }
             if state.deviceID == name { return (state, device) }
             if let address, knownAddress(of: device) == address { return (state, device) }
+        }
+        if address == nil, let device = bands.band(called: name)?.device,
+            let state = devices.first(where: { $0.deviceID == device.text })
+        {
+            return (state, device)
         }
         // What is no id is no band that could be taken over, and may be anything.
         let known = devices.compactMap { DeviceID($0.deviceID)?.text }.sorted().prefix(20).joined(

@@ -18,6 +18,18 @@ extension RunningGateway {
         return id
     }
 
+    func removePerson(_ name: String) async throws {
+        try await changing { lookup in
+            let person = try lookup.person(name)
+            switch try await store.removePerson(person.id) {
+            case .done: return
+            case .wears(let assignment): throw lookup.stillWears(person, assignment)
+            case .hasSamples: throw lookup.stillHasSamples(person)
+            case .unknownPerson: throw CommandFailure(.notFound, "\(person.name) is not known any more")
+            }
+        }
+    }
+
     func setZone(_ zone: String, from: Timestamp, of person: String) async throws {
         guard zones.rules(named: zone) != nil else {
             throw CommandFailure(

@@ -102,6 +102,8 @@ actor RunningGateway {
                 address: band.address, device: band.device, mode: band.mode, ack: band.ack, name: band.name,
                 configured: true)
         }
+        // The file may have named bands that were never met.
+        try await store.dropEmptyBands()
     }
 
     func start() async {
@@ -322,7 +324,7 @@ actor RunningGateway {
             other != request.address
         {
             throw CommandFailure(
-                .invalidArguments,
+                .taken,
                 "\(device) is the id of \(other); choose another, or forget that band first")
         }
         let bands = try await storing { try await store.bandStatuses() }
@@ -395,6 +397,8 @@ actor RunningGateway {
                 "BlueZ still has the bond of a band that was forgotten: run `bluetoothctl remove` with its address",
                 [("device", .text(keeper.band.device.text)), ("error", .error(error))])
         }
+        // Its keeper wrote the last of it. What can't be deleted now goes at the next start.
+        _ = try? await store.dropEmptyBands()
         parts.changed()
     }
 

@@ -15,6 +15,10 @@ extension GatewayBusClient {
         return id
     }
 
+    public func removePerson(_ person: String) async throws(GatewayBusFailure) {
+        _ = try await call("RemovePerson", [.string(person)], deadline: Self.deadline)
+    }
+
     public func setZone(_ zone: String, from: Timestamp, of person: String) async throws(GatewayBusFailure) {
         _ = try await call(
             "SetZone", [.string(person), .string(zone), from.bus], deadline: Self.deadline)

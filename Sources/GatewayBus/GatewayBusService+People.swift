@@ -5,6 +5,7 @@ import GatewayModel
 extension GatewayBusService {
     func servePeople() {
         handle("AddPerson") { try await $0.addPerson($1) }
+        handle("RemovePerson") { try await $0.removePerson($1) }
         handle("SetZone") { try await $0.setZone($1) }
         handle("RemoveZone") { try await $0.removeZone($1) }
         handle("Assign") { try await $0.assign($1) }
@@ -14,6 +15,11 @@ extension GatewayBusService {
     private func addPerson(_ call: MethodCall) async throws -> [BusValue] {
         let request = try AddPersonRequest(name: call.text(0), options: call.options)
         return [.string(try await commands.addPerson(request).text)]
+    }
+
+    private func removePerson(_ call: MethodCall) async throws -> [BusValue] {
+        try await commands.removePerson(try personName(call.text(0)))
+        return []
     }
 
     private func setZone(_ call: MethodCall) async throws -> [BusValue] {

@@ -39,6 +39,7 @@ enum GatewayInterfaces {
         Method(
             "AddPerson", takes: [Argument("name", "s"), Argument("options", "a{sv}")],
             returns: [Argument("id", "s")]),
+        Method("RemovePerson", takes: [Argument("person", "s")]),
         Method("SetZone", takes: [Argument("person", "s"), Argument("zone", "s"), Argument("from", "x")]),
         Method("RemoveZone", takes: [Argument("person", "s"), Argument("from", "x")]),
         Method(

@@ -2,10 +2,12 @@ import GatewayModel
 
 /// What people ask about persons and bands that change hands. Failures are `CommandFailure`, as of `GatewayCommands`.
 ///
-/// A person is named by id or by local name, a band by address or device id: the gateway knows which there are.
+/// A person is named by id or by local name, a band by address, device id or name: the gateway knows which there are.
 public protocol PersonCommands: Sendable {
     /// The id that the person has from now on.
     func addPerson(_ request: AddPersonRequest) async throws -> PersonID
+    /// Refused of somebody who wears or wore a band, or whom stored samples name.
+    func removePerson(_ person: String) async throws
     /// From `from` on the person is in `zone`, an IANA name, until the next such entry.
     func setZone(_ zone: String, from: Timestamp, of person: String) async throws
     /// Takes back the entry that begins at `from`.

@@ -1,4 +1,3 @@
-import BandProfile
 import DBus
 import GatewayModel
 
@@ -55,22 +54,17 @@ private func isName(_ text: String) -> Bool {
         && text.first != " " && text.last != " "
 }
 
-/// An address or a device id.
+/// An address, a device id or a name.
 func bandName(_ text: String) throws(CommandFailure) -> String {
-    guard BluetoothAddress(text) != nil || DeviceID(text) != nil else {
-        throw CommandFailure(
-            .invalidArguments, "not a band; write an address such as F0:F1:F2:F3:F4:F5, or a device id")
-    }
-    return text
-}
-
-/// An address, a device id or a name; nil for an empty text, which stands for every band.
-func anyBandName(_ text: String) throws(CommandFailure) -> String? {
-    if text.isEmpty { return nil }
     guard isName(text) || DeviceID(text) != nil else {
         throw CommandFailure(.invalidArguments, "not a band; write an address, a device id or a name")
     }
     return text
+}
+
+/// Nil for an empty text, which stands for every band.
+func anyBandName(_ text: String) throws(CommandFailure) -> String? {
+    text.isEmpty ? nil : try bandName(text)
 }
 
 /// A name or an id.

@@ -27,7 +27,8 @@ extension BandStatus {
     /// What a person should know of this band, its problem first, then what its figures say.
     public func conditions(_ words: ConditionWords = .plain) -> [Problem] {
         // A forgotten band is not tried any more.
-        var found = [adopted ? problem : nil, adopted ? observed(words) : nil].compactMap { $0 }
+        var found = [problem, isNeverMet ? Problem(.neverMet) : nil, observed(words)].compactMap { $0 }
+        if !adopted { found = [] }
         if adopted, recording == .stopped, let contact = lastContact, let recorded = newestRecordedAt {
             let age = words.span((contact.milliseconds - recorded.milliseconds) / 1000)
             found.append(Problem(.stoppedRecording, ["age": age]))
@@ -52,8 +53,18 @@ extension BandStatus {
         return found
     }
 
+    /// Taken in, and not seen since: a wrong address, or a band that is far away or empty.
+    private var isNeverMet: Bool { adopted && lastContact == nil && !connected }
+
+    /// It is to be owned here, and for now is not. Of a band that was never met nobody has asked the server yet: its first
+    /// session does.
+    public var isObservedForNow: Bool {
+        guard let lease, mode.effective(lease) != mode else { return false }
+        return !(isNeverMet && lease.holder.isEmpty)
+    }
+
     private func observed(_ words: ConditionWords) -> Problem? {
-        guard let lease, mode.effective(lease) != mode else { return nil }
+        guard let lease, isObservedForNow else { return nil }
         guard !lease.holder.isEmpty else { return Problem(.observingUnanswered) }
         return Problem(.observing, ["holder": lease.holder, "until": words.time(lease.until)])
     }

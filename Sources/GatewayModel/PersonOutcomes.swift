@@ -8,3 +8,13 @@ public enum AssignOutcome: Equatable, Sendable {
     /// `to` is not after `from`.
     case emptyInterval
 }
+
+/// What became of `removePerson`. Anything but `done` changed nothing.
+public enum RemovePersonOutcome: Equatable, Sendable {
+    case done
+    /// They wear a band, or wore one then.
+    case wears(Assignment)
+    /// Samples that are stored here are theirs.
+    case hasSamples
+    case unknownPerson
+}

@@ -50,7 +50,7 @@ public struct ContactNote: Equatable, Sendable {
     }
 }
 
-/// The bands that are or were taken in. Rows are never deleted.
+/// The bands that are or were taken in. A row is only deleted of one that nothing was ever known of.
 struct BandTable {
     let database: Database
 
@@ -109,6 +109,22 @@ struct BandTable {
             """
             UPDATE bands SET adopted = 0, bond_trouble = NULL, bond_tries = 0, bond_rest_until = NULL WHERE address = ?
             """, .int(address.bits))
+    }
+
+    /// Deletes forgotten bands of which nothing is here: no ring, so no sample and no gap, no word of who wore it, no lease to
+    /// give back, and no version that the server has. Returns how many.
+    func dropEmpty() throws(SQLiteError) -> Int {
+        let empty = """
+            (SELECT id FROM bands WHERE NOT adopted AND NOT configured
+                AND lease_ours IS NOT 1 AND version_floor = 0
+                AND NOT EXISTS (SELECT 1 FROM rings WHERE band = bands.id)
+                AND NOT EXISTS (SELECT 1 FROM assignments WHERE band = bands.id)
+                AND NOT EXISTS (SELECT 1 FROM withdrawn WHERE band = bands.id))
+            """
+        try database.run("DELETE FROM problems WHERE band IN \(empty)")
+        try database.run("DELETE FROM band_pauses WHERE band IN \(empty)")
+        try database.run("DELETE FROM bands WHERE id IN \(empty)")
+        return database.changes
     }
 
     func clearConfigured() throws(SQLiteError) {

@@ -14,7 +14,7 @@ final class Engine {
     let people: PersonTable
     let confirmed: ConfirmedThrough
     private let reviser: Reviser
-    /// Band ids never change and are never reused, so they may be remembered.
+    /// Band ids never change, and none is reused but by `dropEmptyBands`, so they may be remembered.
     private var bandIDs: [DeviceID: Int64] = [:]
     /// The log was written and could not be synced: see `transaction`.
     private var logIsSuspect = false
@@ -83,6 +83,11 @@ final class Engine {
         let id = try bands.require(device)
         bandIDs[device] = id
         return id
+    }
+
+    func dropEmptyBands() throws -> Int {
+        bandIDs = [:]
+        return try bands.dropEmpty()
     }
 
     // MARK: Times

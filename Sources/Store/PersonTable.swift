@@ -77,6 +77,30 @@ struct PersonTable {
         try database.run("UPDATE persons SET sent = 1 WHERE id = ?", .integer(id))
     }
 
+    /// Name and zones go. The id stays for samples that may come to name it, as one that the server alone knows; nothing is
+    /// told to the server, where other gateways may go by it.
+    func remove(_ person: Int64) throws(SQLiteError) {
+        try database.run("DELETE FROM zone_stays WHERE person = ?", .integer(person))
+        try database.run(
+            "UPDATE persons SET name = NULL, shares_name = 0, sent = 1, server_zones = '' WHERE id = ?",
+            .integer(person))
+    }
+
+    /// Whether any of the samples after `key`, at most `limit`, are the person's, and the last key of those; nil = there are none.
+    func hasSamples(_ person: Int64, after key: Int64, limit: Int) throws -> (found: Bool, last: Int64)? {
+        try database.first(
+            """
+            SELECT max(key), max(person IS ?2) FROM
+                (SELECT key, person FROM samples WHERE key > ?1 ORDER BY key LIMIT ?3)
+            """, .integer(key), .integer(person), .int(limit)
+        ) { row in row.optionalInt64(0).map { (row.bool(1), $0) } } ?? nil
+    }
+
+    func hasSecondReadings(_ person: Int64) throws -> Bool {
+        try database.first("SELECT 1 FROM conflicts WHERE person = ? LIMIT 1", .integer(person)) { _ in true }
+            ?? false
+    }
+
     // MARK: Zones
 
     func zones(of person: Int64) throws -> [ZoneStay] {

@@ -8,6 +8,32 @@ extension Store {
         try write("add a person") { engine, _ in try engine.people.add(person) }
     }
 
+    /// Somebody who wears and wore nothing, and whom no sample names, is no longer known here.
+    public func removePerson(_ person: PersonID) async throws(StoreError) -> RemovePersonOutcome {
+        let row = try read("look for a person") { engine in try engine.people.id(of: person) }
+        guard let row else { return .unknownPerson }
+        // Samples have no index by person. In slices: a commit of a sync never waits for all of them.
+        var last: Int64 = -1
+        while let slice = try read(
+            "look for samples of a person",
+            { try $0.people.hasSamples(row, after: last, limit: Self.personSlice) })
+        {
+            if slice.found { return .hasSamples }
+            last = slice.last
+            await Task.yield()
+        }
+        return try write("remove a person") { engine, _ in
+            if let worn = try engine.people.assignments().first(where: { $0.person == person }) {
+                return .wears(worn)
+            }
+            if try engine.people.hasSecondReadings(row) { return .hasSamples }
+            try engine.people.remove(row)
+            return .done
+        }
+    }
+
+    private static let personSlice = 10_000
+
     /// By name.
     public func persons() throws(StoreError) -> [Person] {
         try read("list the persons") { engine in try engine.people.all() }

@@ -195,6 +195,12 @@ public actor Store {
         try write("forget a band") { engine, _ in try engine.bands.forget(address) }
     }
 
+    /// Forgotten bands of which nothing was ever known are no longer listed. Returns how many there were.
+    @discardableResult
+    public func dropEmptyBands() throws(StoreError) -> Int {
+        try write("drop bands without rows") { engine, _ in try engine.dropEmptyBands() }
+    }
+
     public func adoptedBands() throws(StoreError) -> [AdoptedBand] {
         try read("list the bands") { engine in try engine.bands.adopted() }
     }

@@ -19,13 +19,24 @@ extension BandferryCommand {
             }
         case .setZone(let person, let zone, let from):
             let now = Timestamp.now
-            try await daemon().setZone(zone, from: from.timestamp(now: now), of: person)
-            try say(
-                "\(person) is in \(zone) from \(stamp(from, now: now)) on. It counts where the band doesn't know its UTC "
-                    + "offset. \(Self.following)")
+            let start = from.timestamp(now: now)
+            try await daemon().setZone(zone, from: start, of: person)
+            let stamp = stamp(start, now: now)
+            try show(ChangeText.zone(zone, of: person, from: start)) { _ in
+                "\(person) is in \(zone) from \(stamp) on. It counts where the band doesn't know its UTC offset. "
+                    + "\(Self.following)\n"
+            }
         case .removeZone(let person, let from):
-            try await daemon().removeZone(from: from.timestamp(now: .now), of: person)
-            try say("That zone of \(person) is taken back. \(Self.following)")
+            let start = from.timestamp(now: .now)
+            try await daemon().removeZone(from: start, of: person)
+            try show(ChangeText.zone(nil, of: person, from: start)) { _ in
+                "That zone of \(person) is taken back. \(Self.following)\n"
+            }
+        case .remove(let person):
+            try await daemon().removePerson(person)
+            try show(ChangeText.removed(person: person)) { _ in
+                "\(person) is no longer known here. The server keeps the id, and the name where it was shared.\n"
+            }
         }
     }
 
@@ -36,19 +47,24 @@ extension BandferryCommand {
         let request = AssignRequest(
             band: band, person: person, from: from.timestamp(now: now), to: to?.timestamp(now: now))
         try await daemon().assign(request)
-        let end = to.map { "until \(stamp($0, now: now))" } ?? "on"
-        try say("\(person) wears \(band) from \(stamp(from, now: now)) \(end). \(Self.following)")
+        let json = ChangeText.assigned(band, to: person, from: request.from, to: request.to)
+        let start = stamp(request.from, now: now)
+        let end = request.to.map { "until \(stamp($0, now: now))" } ?? "on"
+        try show(json) { _ in "\(person) wears \(band) from \(start) \(end). \(Self.following)\n" }
     }
 
     mutating func unassign(_ band: String, from: TimeArgument) async throws {
-        try await daemon().unassign(band, from: from.timestamp(now: .now))
-        try say("That assignment of \(band) is taken back. \(Self.following)")
+        let start = from.timestamp(now: .now)
+        try await daemon().unassign(band, from: start)
+        try show(ChangeText.unassigned(band, from: start)) { _ in
+            "That assignment of \(band) is taken back. \(Self.following)\n"
+        }
     }
 
     private static let following = "Samples that are stored already follow by themselves."
 
-    private func stamp(_ time: TimeArgument, now: Timestamp) -> String {
-        LocalTimes.ofThisHost(now: now).stamp(time.timestamp(now: now))
+    private func stamp(_ time: Timestamp, now: Timestamp) -> String {
+        LocalTimes.ofThisHost(now: now).stamp(time)
     }
 
     mutating func assignments(of band: String?) throws {

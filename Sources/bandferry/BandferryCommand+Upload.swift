@@ -24,7 +24,7 @@ extension BandferryCommand {
             try show(UploadText.json(pause)) { _ in UploadReportText.paused(pause, times: times) + "\n" }
         case .resume:
             try await daemon().resumeUpload()
-            try say("The upload goes on.")
+            try show(ChangeText.resumed) { _ in "The upload goes on.\n" }
         case .retry(let band):
             let count = try await daemon().retryUpload(band)
             try show(UploadReportText.json(retried: count)) { _ in UploadReportText.retried(count) + "\n" }

@@ -30,7 +30,8 @@ struct BandferryCommand {
     private mutating func run() async throws -> ExitCode {
         switch invocation.command {
         case .help(let topic): try help(topic)
-        case .version: try output.write("bandferry \(Bandferry.version)\n")
+        case .version:
+            try show(ChangeText.version(Bandferry.version)) { _ in "bandferry \(Bandferry.version)\n" }
         case .status:
             let status = try await status()
             try show(StatusText.json(status)) { StatusText.rendered(status, now: .now, terminal: $0) }
@@ -50,22 +51,28 @@ struct BandferryCommand {
             } else {
                 try await client.adopt(request)
             }
-            try say("\(address) is adopted (\(mode.rawValue)). 'bandferry sync \(address)' syncs it now.")
+            let json = ChangeText.adopted(
+                address, device ?? DeviceID(address), name: name, mode: mode, ack: ack)
+            try show(json) { _ in
+                "\(address) is adopted (\(mode.rawValue)). 'bandferry sync \(address)' syncs it now.\n"
+            }
         case .pair(let name):
             let client = try await daemon()
             let address = try await client.address(of: name)
             guard Self.hasPerson else {
-                throw Failure(.usage, "'pair' asks questions: run it at a terminal.")
+                throw Failure(.failed, "'pair' asks questions: run it at a terminal.")
             }
             try await askingPerson(about: address, client) { (client) throws(GatewayBusFailure) in
                 try await client.pair(address)
             }
-            try say("\(address) is paired.")
+            try show(ChangeText.paired(address)) { _ in "\(address) is paired.\n" }
         case .forget(let name):
             let client = try await daemon()
             let address = try await client.address(of: name)
             try await client.forget(address)
-            try say("\(address) is forgotten. Its rows are kept and go on being uploaded.")
+            try show(ChangeText.forgotten(address)) { _ in
+                "\(address) is forgotten. Its rows, if there are any, are kept and go on being uploaded.\n"
+            }
         case .sync(let name, let noAck): return try await sync(name, noAck: noAck)
         case .upload(let command): return try await upload(command)
         case .reconcile(let band, let days, let isDryRun):
@@ -82,7 +89,8 @@ struct BandferryCommand {
             try LocalState(settings()).export(format, of: device, to: &output)
         case .doctor: return try await doctor()
         case .recover(let startsEmpty):
-            try say(startsEmpty ? Recovery.startEmpty(settings()) : Recovery.salvage(settings()))
+            let recovered = try startsEmpty ? Recovery.startEmpty(settings()) : Recovery.salvage(settings())
+            try show(recovered.json) { _ in recovered.text }
         }
         return .success
     }
@@ -157,9 +165,5 @@ struct BandferryCommand {
 
     mutating func show(_ json: JSONText, _ text: (Terminal) -> String) throws {
         try output.write(invocation.json ? json.text + "\n" : text(terminal))
-    }
-
-    mutating func say(_ text: String) throws {
-        if !invocation.json { try output.write(text + "\n") }
     }
 }

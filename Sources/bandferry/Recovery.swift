@@ -5,22 +5,29 @@ import Store
 
 /// `bandferry recover`: only where there is something to recover from.
 enum Recovery {
-    static func startEmpty(_ configuration: Configuration) throws -> String {
+    struct Report {
+        var json: JSONText
+        var text: String
+    }
+
+    static func startEmpty(_ configuration: Configuration) throws -> Report {
         let directory = configuration.stateDirectory
         try LocalState.enter(directory)
         let lock = try StateDirectoryLock.acquire(directory: directory)
         defer { withExtendedLifetime(lock) {} }
         try refuseIfSound(directory)
         try StoreRecovery.startEmpty(directory: directory, now: .now)
-        return """
+        let json = ChangeText.recovered(in: directory, keptAs: nil, damagedTables: nil)
+        let text = """
             A new, empty database is in \(directory). The damaged one stays beside it.
             What is lost is named in the gaps once the server and the bands have been asked.
             Next: systemctl start bandferryd
 
             """
+        return Report(json: json, text: text)
     }
 
-    static func salvage(_ configuration: Configuration) throws -> String {
+    static func salvage(_ configuration: Configuration) throws -> Report {
         let directory = configuration.stateDirectory
         try LocalState.enter(directory)
         let lock = try StateDirectoryLock.acquire(directory: directory)
@@ -33,13 +40,16 @@ enum Recovery {
                     + "What to do: restore gateway.db from a backup, or run `bandferry recover --start-empty`."
             )
         }
-        return """
+        let json = ChangeText.recovered(
+            in: directory, keptAs: report.keptAs, damagedTables: report.damagedTables)
+        let text = """
             \(report.problem.text)
             \(report.damagedTables.isEmpty ? "No table was damaged." : "Damaged: \(report.damagedTables.joined(separator: ", ")).")
             The damaged database stays beside it as \(report.keptAs).
             Next: systemctl start bandferryd
 
             """
+        return Report(json: json, text: text)
     }
 
     private static func refuseIfSound(_ directory: String) throws {

@@ -9,7 +9,13 @@ enum Settings {
     /// The default file need not exist: then the defaults hold. A warning is the daemon's to log, not ours.
     static func read(_ path: String?) throws -> Configuration {
         let file = path ?? Invocation.defaultConfiguration
-        if path == nil, access(file, F_OK) != 0 { return Configuration() }
+        if path == nil, access(file, F_OK) != 0, errno != EACCES { return Configuration() }
+        if access(file, R_OK) != 0, errno == EACCES {
+            throw Failure(
+                .notPermitted,
+                "This user may not read \(file).\nWhat to do: use sudo, or name another file with --config FILE."
+            )
+        }
         let lines = try INIFile.read(path: file).map {
             ConfigurationLine(section: $0.section, key: $0.key, value: $0.value, number: $0.line)
         }

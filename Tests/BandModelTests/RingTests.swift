@@ -112,4 +112,33 @@ import Testing
         #expect(other.ring != first.ring)
         #expect(other.everRecorded.map(\.record.value) != first.everRecorded.map(\.record.value))
     }
+
+    /// What somebody sees of the demonstration: figures that a person could have, and not the same of each band.
+    @Test(arguments: 1...8) func aLifelikeWearerHasNightsAndDays(_ seed: UInt64) throws {
+        let days = 10
+        func records(_ seed: UInt64) throws -> [HistoryRecord] {
+            try band(records: days * 1_440) {
+                $0.seed = seed
+                $0.recordIntervalMilliseconds = 60_000
+                $0.isLifelike = true
+            }.everRecorded.map(\.record)
+        }
+        func values(_ type: SampleType, _ records: [HistoryRecord]) -> [Int] {
+            records.filter { $0.type == type.rawValue }.map { Int($0.value) }
+        }
+        let mine = try records(seed)
+        let rates = values(.heartRate, mine)
+        #expect(rates.allSatisfy { (45...150).contains($0) } && Set(rates).count > 30)
+        #expect((65...90).contains(rates.reduce(0, +) / rates.count))
+        #expect((4_000...12_000).contains(values(.steps, mine).reduce(0, +) / days))
+        #expect(values(.spo2, mine).allSatisfy { (930...1_000).contains($0) })
+        let stages = values(.sleepStage, mine)
+        #expect(Set(stages) == [0, 1, 2, 3, 4])
+        // Between a quarter and a half of the day is slept; nobody walks then.
+        #expect((25...50).contains(stages.count { $0 < 4 } * 100 / stages.count))
+        let night = mine.filter { ($0.bandTimeMilliseconds + 7_200_000) / 3_600_000 % 24 == 3 }
+        #expect(
+            values(.steps, night).allSatisfy { $0 == 0 } && values(.sleepStage, night).allSatisfy { $0 < 4 })
+        #expect(try values(.heartRate, records(seed + 1)) != rates)
+    }
 }

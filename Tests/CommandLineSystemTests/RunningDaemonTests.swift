@@ -37,6 +37,11 @@ private struct FakeGateway: GatewayCommands {
         return try request.id ?? #require(PersonID("p_00000000000000a1"))
     }
 
+    func removePerson(_ person: String) async throws {
+        if let failure { throw failure }
+        changes.withLock { $0.append("no \(person)") }
+    }
+
     func setZone(_ zone: String, from: Timestamp, of person: String) async throws {
         if let failure { throw failure }
         changes.withLock { $0.append("\(person) \(zone) \(from.milliseconds)") }
@@ -153,7 +158,7 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
             #expect(
                 try await program.run("adopt", "F0:F1:F2:F3:F4:F5", "--mode", "observe").output.contains(
                     "observe"))
-            #expect(try await program.run("forget", "F0:F1:F2:F3:F4:F5").output.contains("rows are kept"))
+            #expect(try await program.run("forget", "F0:F1:F2:F3:F4:F5").output.contains("are kept"))
             let sync = try await program.run("sync", "F0:F1:F2:F3:F4:F5")
             #expect(sync.status == 0 && sync.output.contains("42 new records"))
             #expect(
@@ -248,7 +253,7 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
                 "person zone Ben --remove --from 2026-10-27T05:31Z",
                 "assign F0:F1:F2:F3:F4:F5 Ben --from 2026-10-27T05:31Z --to 2026-10-27T05:32Z",
                 "assign F0:F1:F2:F3:F4:F5 Ben --from 2026-10-27T05:31Z",
-                "unassign F0:F1:F2:F3:F4:F5 --from 2026-10-27T05:31Z",
+                "unassign F0:F1:F2:F3:F4:F5 --from 2026-10-27T05:31Z", "person remove Ben",
             ] {
                 let ending = try await program.run(line.split(separator: " ").map(String.init))
                 #expect(ending.status == 0 && !ending.output.isEmpty, "\(line): \(ending.errors)")
@@ -258,8 +263,56 @@ private func status(next: UInt32 = 1, syncing: Bool = true) -> GatewayStatus {
             gateway.changes.withLock { $0 } == [
                 "Ben Europe/Berlin 1793079060000", "Ben 1793079060000",
                 "F0:F1:F2:F3:F4:F5 Ben 1793079060000 1793079120000",
-                "F0:F1:F2:F3:F4:F5 Ben 1793079060000 -", "F0:F1:F2:F3:F4:F5 1793079060000",
+                "F0:F1:F2:F3:F4:F5 Ben 1793079060000 -", "F0:F1:F2:F3:F4:F5 1793079060000", "no Ben",
             ])
+    }
+
+    /// What a script reads, and what the help says of it.
+    static let answers = [
+        (
+            "adopt F0:F1:F2:F3:F4:F5 --mode observe --name Anna",
+            #"{"address":"F0:F1:F2:F3:F4:F5","device_id":"band_F0F1F2F3F4F5","name":"Anna","mode":"observe","ack":"stored"}"#
+        ),
+        (
+            "adopt F0:F1:F2:F3:F4:F5 --device-id ward-7",
+            #"{"address":"F0:F1:F2:F3:F4:F5","device_id":"ward-7","name":null,"mode":"own","ack":"stored"}"#
+        ),
+        ("forget Anna", #"{"address":"F0:F1:F2:F3:F4:F5","adopted":false}"#),
+        ("upload resume", #"{"paused":null}"#),
+        (
+            "assign Anna Ben --from 2026-10-27T05:31Z",
+            #"{"band":"Anna","person":"Ben","from":"2026-10-27T05:31:00.000Z","to":null}"#
+        ),
+        (
+            "assign Anna Ben --from 2026-10-27T05:31Z --to 2026-10-27T05:32Z",
+            #"{"band":"Anna","person":"Ben","from":"2026-10-27T05:31:00.000Z","to":"2026-10-27T05:32:00.000Z"}"#
+        ),
+        ("unassign Anna --from 2026-10-27T05:31Z", #"{"band":"Anna","from":"2026-10-27T05:31:00.000Z"}"#),
+        (
+            "person zone Ben Europe/Berlin --from 2026-10-27T05:31Z",
+            #"{"person":"Ben","zone":"Europe/Berlin","from":"2026-10-27T05:31:00.000Z"}"#
+        ),
+        (
+            "person zone Ben --remove --from 2026-10-27T05:31Z",
+            #"{"person":"Ben","zone":null,"from":"2026-10-27T05:31:00.000Z"}"#
+        ),
+        ("person remove Ben", #"{"person":"Ben","removed":true}"#),
+    ]
+
+    @Test func aCommandThatChangesSomethingAnswersAScript() async throws {
+        try await bandferry { program, _ in
+            for (line, answer) in Self.answers {
+                let ending = try await program.run(["--json"] + line.split(separator: " ").map(String.init))
+                #expect(ending.status == 0 && ending.output == answer + "\n", "\(line): \(ending.errors)")
+            }
+        }
+    }
+
+    @Test func pairingNeedsATerminal() async throws {
+        try await bandferry { program, _ in
+            let ending = try await program.run("pair", "Anna")
+            #expect(ending.status == 1 && ending.errors.contains("run it at a terminal"))
+        }
     }
 
     @Test func nowIsTakenFromTheClock() async throws {

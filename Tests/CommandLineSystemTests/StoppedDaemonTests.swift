@@ -192,6 +192,8 @@ import Testing
         let bandferry = Bandferry(configuration: URL(fileURLWithPath: "/nonexistent.conf"))
         #expect(try await bandferry.run("help").output.contains("EXIT STATUS"))
         #expect(try await bandferry.run("version").output == "bandferry \(programVersion)\n")
+        #expect(
+            try await bandferry.run("--json", "version").output == "{\"version\":\"\(programVersion)\"}\n")
     }
 
     // MARK: recover
@@ -213,8 +215,11 @@ import Testing
         bytes.replaceSubrange(0..<4096, with: Data(repeating: 0x5a, count: 4096))
         try bytes.write(to: state.appendingPathComponent("gateway.db"))
         #expect(try await fixture.bandferry.run("status").status == 1)
-        let ending = try await fixture.bandferry.run("recover", "--start-empty")
+        let ending = try await fixture.bandferry.run("--json", "recover", "--start-empty")
         #expect(ending.status == 0, "\(ending.errors)")
+        #expect(
+            ending.output == #"{"state_directory":"\#(fixture.state)","kept_as":null,"damaged_tables":null}"#
+                + "\n")
         let names = try FileManager.default.contentsOfDirectory(atPath: fixture.state)
         #expect(names.contains { $0.hasPrefix("gateway.db.corrupt-") }, "the damaged one is never deleted")
         #expect(try await fixture.bandferry.run("status").status == 0)

@@ -1,5 +1,6 @@
 import BandProfile
 import CommandLineText
+import Foundation
 import GatewayModel
 import Testing
 
@@ -39,8 +40,8 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("replace", .replace(nil)),
         ("replace --all --dry-run", .replace(ReplaceRequest(bands: [], isEverything: true, isDryRun: true))),
         (
-            "replace anna-1 \(text) --force",
-            .replace(ReplaceRequest(bands: ["anna-1", text], isForced: true))
+            "replace anna-1 \(text) Anna --force",
+            .replace(ReplaceRequest(bands: ["anna-1", text, "Anna"], isForced: true))
         ),
         ("replace anna-1 --address \(text)", .replace(ReplaceRequest(bands: ["anna-1"], address: address))),
         ("person add Anna", .person(.add(name: "Anna", id: nil, sharesName: false))),
@@ -48,7 +49,7 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
             "person add --share-name Anna --id=p_1",
             .person(.add(name: "Anna", id: PersonID("p_1"), sharesName: true))
         ),
-        ("person list", .person(.list)),
+        ("person list", .person(.list)), ("person remove Anna", .person(.remove("Anna"))),
         (
             "person zone Anna Europe/Berlin --from now",
             .person(.setZone(person: "Anna", zone: "Europe/Berlin", from: .now))
@@ -64,8 +65,12 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ),
         ("unassign \(text) --from 2026-10-27T05:31Z", .unassign(band: text, from: moment)),
         ("assignments", .assignments(band: nil)), ("assignments anna-1", .assignments(band: "anna-1")),
+        ("unassign Anna --from now", .unassign(band: "Anna", from: .now)),
+        ("assignments Anna", .assignments(band: "Anna")),
         ("gaps", .gaps(device: nil, all: false)),
         ("gaps --all --device anna-1", .gaps(device: "anna-1", all: true)),
+        ("gaps \(text) --all", .gaps(device: text, all: true)),
+        ("gaps Anna", .gaps(device: "Anna", all: false)),
         ("trends", .trends(TrendsRequest())),
         (
             "trends --days 7 --type steps --person Anna --hours --tz Asia/Kolkata",
@@ -74,8 +79,10 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
                     subject: .person("Anna"), days: 7, types: [.steps], byHour: true, zone: "Asia/Kolkata"))
         ),
         ("trends --device \(text)", .trends(TrendsRequest(subject: .band(text)))),
+        ("trends Anna", .trends(TrendsRequest(subject: .band("Anna")))),
         ("export --format jsonl", .export(.jsonl, device: nil)),
         ("export --format=csv --device \(text)", .export(.csv, device: text)),
+        ("export Anna --format csv", .export(.csv, device: "Anna")),
         ("recover --start-empty", .recover(startsEmpty: true)), ("recover", .recover(startsEmpty: false)),
         ("help", .help(nil)), ("help sync", .help("sync")), ("sync --help", .help("sync")), ("", .help(nil)),
         ("-h", .help(nil)), ("version", .version), ("--version", .version),
@@ -105,25 +112,27 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         ("export", "--format jsonl"), ("export --format xml", "'jsonl' or 'csv'"),
         ("person", "person add"), ("person fly", "no 'person fly'"), ("person add", "needs a name"),
         ("person add Anna --id a/b", "1 to 128"), ("person list Anna", "unexpected 'Anna'"),
+        ("person remove", "needs a person"), ("person remove Anna Ben", "unexpected 'Ben'"),
         ("person zone", "needs a person"), ("person zone Anna", "since when"),
         ("person zone Anna --from now", "name the time zone"),
         ("person zone Anna Europe/Berlin", "since when"),
         ("person zone Anna Europe/Berlin --remove --from now", "no zone is named"),
-        ("assign", "needs a band"), ("assign a/b Anna --from now", "no device id"),
+        ("assign", "needs a band"),
         ("assign anna-1", "needs a person"), ("assign anna-1 Anna", "--from now"),
         ("assign anna-1 Anna --from yesterday", "--from: 'yesterday' is no time"),
         ("assign anna-1 Anna --from now --to 2026-10-03", "--to: '2026-10-03' has no time of day"),
-        ("unassign anna-1", "say which one"), ("assignments a/b", "no device id"),
+        ("unassign anna-1", "say which one"), ("assignments a b", "unexpected 'b'"),
         ("trends --days 0", "from 1 to 3660"), ("trends --days x", "not 'x'"),
         ("trends --type mood", "heart_rate, steps, spo2, sleep_stage"),
-        ("trends --person Anna --device anna-1", "not both"), ("gaps --hours", "no option --hours"),
+        ("trends --person Anna --device anna-1", "not both"), ("trends Anna --person Anna", "not both"),
+        ("gaps Anna --device anna-1", "not both"), ("export --format csv a --device b", "not both"),
+        ("gaps --hours", "no option --hours"),
         ("upload", "upload status, now"), ("upload fast", "no 'upload fast'"),
         ("upload now --wait 2h", "at most an hour"), ("upload pause --for soon", "45m, 2h, 1h30m or 3d"),
         ("upload resume --for 2h", "no option --for"), ("upload pause now", "unexpected 'now'"),
         ("reconcile --days 0", "from 1 on"), ("reconcile a b", "unexpected 'b'"),
         ("replace --dry-run", "or say --all"), ("replace a --all", "not both"),
         ("replace a b --address \(text)", "one band"), ("replace a --address b", "'b' is none"),
-        ("replace a/b", "no device id"),
         ("status --json --json", "given twice"),
         ("status --json=yes", "takes no value"), ("-v", "no option '-v'"), ("--", "no option '--'"),
     ]
@@ -183,6 +192,17 @@ private let moment = TimeArgument.at(Timestamp(milliseconds: 1_793_079_060_000))
         let overview = try #require(HelpText.page(nil))
         for name in HelpText.commands { #expect(overview.contains("  \(name) ")) }
         for code in ExitCode.allCases { #expect(overview.contains("\(code.rawValue)  \(code.meaning)")) }
+    }
+
+    @Test func theDocumentedExitStatusesAreThese() throws {
+        let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(
+            contentsOf: top.appendingPathComponent("docs/configuration.md"), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "\n## How `bandferry` ends\n").last)
+        let rows = section.prefix { $0 != "#" }.split(separator: "\n").filter { $0.hasPrefix("| ") }
+            .dropFirst()
+        #expect(rows.map(String.init) == ExitCode.allCases.map { "| \($0.rawValue) | \($0.meaning) |" })
     }
 
     private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }

@@ -73,6 +73,15 @@ private func gateway(_ bands: [BandStatus]) -> GatewayStatus {
         #expect(!text.contains("by itself"))
     }
 
+    @Test func aBandThatWasNeverMetIsCalledSo() {
+        var stranger = healthy()
+        stranger.lastContact = nil
+        stranger.lease = .unanswered
+        let text = StatusText.rendered(gateway([stranger]), now: now, terminal: Terminal(width: 1000))
+        #expect(text.contains("has never met this band") && text.contains("'bandferry scan' lists"))
+        #expect(!text.contains("has not said yet") && !text.contains("own, observing"))
+    }
+
     @Test func theColumnsAreAligned() {
         var other = healthy()
         other.address = BluetoothAddress(bits: 1)

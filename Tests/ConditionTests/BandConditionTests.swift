@@ -50,6 +50,20 @@ private func band() -> BandStatus {
 @Suite struct BandConditionTests {
     @Test func aHealthyBandHasNone() { #expect(band().conditions() == []) }
 
+    @Test func aBandThatWasNeverMetIsNotSaidToWaitForTheServer() {
+        var band = band()
+        band.lastContact = nil
+        band.lease = .unanswered
+        #expect(band.conditions().map(\.code) == ["never_met"] && !band.isObservedForNow)
+        band.lease = BandLease(isOurs: false, holder: "other", until: Timestamp(milliseconds: 7))
+        #expect(band.conditions().map(\.code) == ["never_met", "observing"] && band.isObservedForNow)
+        band.connected = true
+        band.lease = .unanswered
+        #expect(band.conditions().map(\.code) == ["observing"], "it is being met")
+        band.adopted = false
+        #expect(band.conditions() == [], "nobody waits for a forgotten band")
+    }
+
     @Test func eachFigureHasItsCondition() {
         var band = band()
         band.problem = Problem(.stalled)

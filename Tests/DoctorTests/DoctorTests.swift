@@ -433,6 +433,7 @@ private let cases: [Case] = [
                 device: DeviceID(BluetoothAddress(bits: UInt64(number))),
                 mode: .own)
             band.connected = true
+            band.lastContact = Timestamp(milliseconds: 0)
             return band
         }
         facts.daemon.status?.bands += bands

@@ -61,6 +61,8 @@ final class FakeGateway: GatewayCommands {
         return try #require(PersonID("p_00000000000000a1"))
     }
 
+    func removePerson(_ person: String) async throws { try note("no person \(person)") }
+
     func setZone(_ zone: String, from: Timestamp, of person: String) async throws {
         try note("zone \(person) \(zone) \(from.milliseconds)")
     }

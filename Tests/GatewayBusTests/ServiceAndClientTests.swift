@@ -78,7 +78,7 @@ private let other = FakeGateway.other
         let requests = [
             ReplaceRequest(bands: [], isEverything: true, isDryRun: true),
             ReplaceRequest(bands: ["anna-1"], address: address, isForced: true),
-            ReplaceRequest(bands: ["anna-1", "F0:F1:F2:F3:F4:F5"]),
+            ReplaceRequest(bands: ["anna-1", "F0:F1:F2:F3:F4:F5", "Anna's band"]),
         ]
         for request in requests {
             #expect(try await setup.client.replace(request).map(\.outcome) == [.takenOver])
@@ -100,13 +100,14 @@ private let other = FakeGateway.other
         try await setup.client.removeZone(from: from, of: "p_7")
         try await setup.client.assign(
             AssignRequest(band: "F0:F1:F2:F3:F4:F5", person: "p_7", from: from, to: to))
-        try await setup.client.assign(AssignRequest(band: "anna-1", person: "Anna Ü", from: from))
-        try await setup.client.unassign("anna-1", from: to)
+        try await setup.client.assign(AssignRequest(band: "Anna's band", person: "Anna Ü", from: from))
+        try await setup.client.unassign("Anna's band", from: to)
+        try await setup.client.removePerson("Ben")
         #expect(
             gateway.asked == [
                 "add Anna Ü p_7 true", "add Ben any false", "zone Anna Ü Europe/Berlin 0", "no zone p_7 0",
-                "assign F0:F1:F2:F3:F4:F5 p_7 0 253402300799999", "assign anna-1 Anna Ü 0 -",
-                "unassign anna-1 253402300799999",
+                "assign F0:F1:F2:F3:F4:F5 p_7 0 253402300799999", "assign Anna's band Anna Ü 0 -",
+                "unassign Anna's band 253402300799999", "no person Ben",
             ])
         await setup.stop()
     }

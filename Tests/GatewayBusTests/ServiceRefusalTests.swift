@@ -22,7 +22,7 @@ private let address = FakeGateway.address
             ("Replace", [.strings([]), .properties([:])]),
             ("Replace", [.strings(["a"]), .properties(["All": .bool(true)])]),
             ("Replace", [.strings(["a", "b"]), .properties(["Address": .string("F0:F1:F2:F3:F4:F5")])]),
-            ("Replace", [.strings(["a/b"]), .properties([:])]),
+            ("Replace", [.strings(["a\u{7}"]), .properties([:])]),
             ("RetryUpload", [.string("a\u{1b}")]),
         ] {
             await #expect(throws: GatewayBusFailure.self) {
@@ -48,13 +48,14 @@ private let address = FakeGateway.address
         ("SetZone", [.string(""), .string("UTC"), .int64(0)]),
         ("SetZone", [.string("Anna"), .string("UTC"), .int64(-1)]),
         ("RemoveZone", [.string("Anna"), .int64(253_402_300_800_000)]),
-        ("Assign", [.string("a/b"), .string("Anna"), .int64(0), .properties([:])]),
+        ("Assign", [.string("a\u{7}"), .string("Anna"), .int64(0), .properties([:])]),
         ("Assign", [.string("b"), .string(""), .int64(0), .properties([:])]),
         ("Assign", [.string("b"), .string("Anna"), .int64(.min), .properties([:])]),
         ("Assign", [.string("b"), .string("Anna"), .int64(0), .properties(["To": .int64(.max)])]),
         ("Assign", [.string("b"), .string("Anna"), .int64(0), .properties(["To": .string("now")])]),
         ("Assign", [.string("b"), .string("Anna"), .int64(0), .properties(["Until": .int64(1)])]),
-        ("Unassign", [.string(""), .int64(0)]), ("Unassign", [.string("b"), .int64(.max)]),
+        ("Unassign", [.string(""), .int64(0)]), ("RemovePerson", [.string("")]),
+        ("Unassign", [.string(" b"), .int64(0)]), ("Unassign", [.string("b"), .int64(.max)]),
     ]
 
     @Test(arguments: badArguments)

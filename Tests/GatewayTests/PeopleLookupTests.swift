@@ -14,13 +14,11 @@ struct PeopleLookupTests {
     init() throws {
         anna = Person(id: try #require(PersonID("p_a")), name: "Anna")
         ben = Person(id: try #require(PersonID("p_b")), name: "Ben O'Neil")
-        lookup = PeopleLookup(
-            persons: [anna, ben],
-            bands: [
-                BandStatus(
-                    address: BluetoothAddress(bits: 0xf0f1_f2f3_f4f5), device: try #require(DeviceID("blue")),
-                    mode: .own)
-            ])
+        var band = BandStatus(
+            address: BluetoothAddress(bits: 0xf0f1_f2f3_f4f5), device: try #require(DeviceID("blue")),
+            mode: .own)
+        band.name = "Ben's"
+        lookup = PeopleLookup(persons: [anna, ben], bands: [band])
     }
 
     private func failure(_ body: () throws(CommandFailure) -> Void) -> CommandFailure? {
@@ -40,8 +38,8 @@ struct PeopleLookupTests {
         #expect(unknown?.message == "nobody here is called 'Carl'. Known: Anna, Ben O'Neil.")
     }
 
-    @Test(arguments: ["blue", "F0:F1:F2:F3:F4:F5", "f0:f1:f2:f3:f4:f5"])
-    func aBandIsNamedByDeviceIdOrAddress(_ name: String) throws {
+    @Test(arguments: ["blue", "F0:F1:F2:F3:F4:F5", "f0:f1:f2:f3:f4:f5", "Ben's"])
+    func aBandIsNamedByDeviceIdAddressOrName(_ name: String) throws {
         #expect(try lookup.device(name).text == "blue")
     }
 

@@ -64,6 +64,19 @@ import Testing
         #expect(try steps(["F0:F1:F2:F3:F4:F6"], file: file).map(\.device) == [blue])
     }
 
+    @Test func aBandIsNamedByTheNameThatItHasHere() throws {
+        var anna = status(second, blue)
+        anna.name = "Anna"
+        #expect(try steps(["Anna"], bands: [anna]).map(\.device) == [blue])
+        // An id is what it says.
+        anna.name = "band_F0F1F2F3F4F5"
+        #expect(try steps(["band_F0F1F2F3F4F5"], bands: [anna]).map(\.device) == [DeviceID(first)])
+        anna.name = "Anna"
+        #expect(throws: CommandFailure.self, "the server does not know it") {
+            try steps(["Anna"], server: ["band_F0F1F2F3F4F5"], bands: [anna])
+        }
+    }
+
     @Test func anUnknownNameEndsItAndNamesWhatIsKnown() {
         #expect(
             throws: CommandFailure(

@@ -30,6 +30,60 @@ import Testing
         #expect(try await store.bandStatuses().map(\.adopted) == [false])
     }
 
+    @Test func aForgottenBandOfWhichNothingIsKnownIsDropped() async throws {
+        try await store.adopt(address: address, device: device, mode: .own, name: nil, configured: false)
+        try await store.setProblem(device: device, Problem(code: "c", text: "t", remedy: "r"))
+        try await store.setPause(
+            StoredPause(failures: 1, milliseconds: 1, failedAt: Timestamp(milliseconds: 1)), of: device)
+        #expect(try await store.dropEmptyBands() == 0, "it is adopted")
+        try await store.forget(address)
+        #expect(try await store.dropEmptyBands() == 1)
+        #expect(try await store.bandStatuses().isEmpty)
+        // It comes as a stranger, with what is said of it now.
+        try await store.adopt(address: address, device: device, mode: .observe, name: nil, configured: false)
+        _ = try await store.commit(chunk(1...3), of: device, clock: reading())
+        #expect(
+            try await store.bandStatuses().map { "\($0.mode) \($0.stored) \($0.problem?.code ?? "-")" } == [
+                "observe 3 -"
+            ])
+    }
+
+    @Test func aForgottenBandOfWhichAnythingIsKnownStays() async throws {
+        let person = Person(id: try #require(PersonID("p_a")), name: "Anna")
+        _ = try await store.addPerson(person)
+        let start = Timestamp(milliseconds: 0)
+        let wears = { (device: DeviceID) in Assignment(device: device, person: person.id, from: start) }
+        let known: [(String, (DeviceID) async throws -> Void)] = [
+            ("rows", { _ = try await store.commit(chunk(1...3), of: $0, clock: reading()) }),
+            ("a gap", { try await store.writeGap(gap(1, 3), device: $0) }),
+            ("an assignment", { _ = try await store.assign(wears($0)) }),
+            (
+                "one that was taken back",
+                {
+                    _ = try await store.assign(wears($0))
+                    _ = try await store.unassign($0, from: start)
+                }
+            ),
+            (
+                "a lease",
+                { try await store.noteLease(BandLease(isOurs: true, holder: "gw", until: start), of: $0) }
+            ),
+            (
+                "a version at the server",
+                { _ = _ = try fixture.outbox().raiseVersions(of: $0, above: 7, onlyNews: false) }
+            ),
+        ]
+        for (index, (what, make)) in known.enumerated() {
+            let address = BluetoothAddress(bits: UInt64(index + 1))
+            let device = DeviceID(address)
+            try await store.adopt(address: address, device: device, mode: .own, name: what, configured: false)
+            try await make(device)
+            try await store.forget(address)
+        }
+        #expect(try await store.dropEmptyBands() == 0)
+        #expect(try await store.bandStatuses().compactMap(\.name) == known.map(\.0))
+    }
+
     /// `adopt = any` hears bands that are owned as well.
     @Test func whatIsHeardChangesNothingOfABandThatWasTakenIn() async throws {
         try await store.adopt(

@@ -80,6 +80,46 @@ import Testing
         #expect(try await !store.unassign(device, from: time(6).advanced(by: -30_000)))
     }
 
+    @Test func onlySomebodyWithoutBandsAndSamplesIsRemoved() async throws {
+        let (anna, ben) = (try #require(anna), try #require(ben))
+        let outbox = try fixture.outbox()
+        try await store(8)
+        _ = try await assign(anna, 3)
+        try await store.settle()
+        #expect(try await store.removePerson(anna) == .hasSamples)
+        #expect(try await store.unassign(device, from: time(3).advanced(by: -30_000)))
+        try await store.settle()
+        // Worn at a time of which nothing is stored.
+        _ = try await assign(anna, 100, 200)
+        guard case .wears(let worn) = try await store.removePerson(anna) else {
+            Issue.record("removed")
+            return
+        }
+        #expect(worn.from == time(100).advanced(by: -30_000))
+        #expect(try await store.persons().map(\.name) == ["Anna", "Ben"], "a refusal changes nothing")
+        #expect(try await store.unassign(device, from: worn.from))
+        #expect(try await store.removePerson(anna) == .done)
+        #expect(try await store.removePerson(ben) == .done)
+        #expect(try await store.persons().isEmpty)
+        #expect(try outbox.persons().isEmpty, "nothing is told to the server")
+        #expect(try wearers() == "..------")
+        #expect(try await store.removePerson(try #require(PersonID("p_x"))) == .unknownPerson)
+    }
+
+    @Test func whoWasRemovedComesBackWithoutWhatTheyHad() async throws {
+        let (anna, ben) = (try #require(anna), try #require(ben))
+        let stay = ZoneStay(zone: "Europe/Berlin", from: Timestamp(milliseconds: 0))
+        #expect(try await store.setZone(stay, of: anna))
+        let outbox = try fixture.outbox()
+        _ = try outbox.mergePerson(anna, zones: [stay])
+        #expect(try await store.removePerson(anna) == .done)
+        #expect(try await store.addPerson(Person(id: ben, name: "Anna")) == false, "Ben is there")
+        #expect(try await store.addPerson(Person(id: anna, name: "Anna B")))
+        #expect(try await store.persons().map(\.zones) == [[], []])
+        // What the server has of them is no zone that was taken back here.
+        #expect(try outbox.mergePerson(anna, zones: [stay])?.person.person.zones == [stay])
+    }
+
     @Test func overlapsAreRefusedAndChangeNothing() async throws {
         #expect(try await assign(anna, 3, 6) == .done)
         let known = Assignment(

@@ -267,8 +267,7 @@ class Adopting(OwnedBand):
         stack.command("forget", stack.bands[0])
         self.assertIn(self.device(stack, "Paired"), [None, False], "the bond goes with it")
         self.assertIn(self.device(stack, "Trusted"), [None, False])
-        stack.wait(lambda: [band["adopted"] for band in stack.status()["bands"]] == [False], "its rows to stay alone",
-                   pause=0.1)
+        stack.wait(lambda: not any(band["adopted"] for band in stack.status()["bands"]), "its rows to stay alone", pause=0.1)
 
     def test_a_band_that_wants_no_bond_gets_none(self):
         stack = self.bed("none")

@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 
-from bed import GatewayCase, device_id
+from bed import GatewayCase
 
 
 class People(GatewayCase):
@@ -42,18 +42,20 @@ class People(GatewayCase):
         stack.command("person", "add", "Ben", "--id", "p_ben", "--share-name")
         change = times[300][:16] + "Z"
         stack.command("assign", band, "Ben", "--from", times[0][:10] + "T00:00Z", "--to", change)
-        stack.command("assign", device_id(band), anna, "--from", change)
+        name = stack.status()["bands"][0]["name"]
+        self.assertTrue(name)
+        stack.command("assign", name, anna, "--from", change)
         stack.wait(lambda: sum(n for who, n in self.wearers(stack).items() if who) >= 598, "everybody's samples")
         found = self.wearers(stack)
         self.assertLess(abs(found["p_ben"] - 300), 3, found)
         self.assertLess(abs(found[anna] - 300), 3, found)
         # What is too near to the change is nobody's, and listed.
-        listed = json.loads(stack.command("--json", "assignments", band))
+        listed = json.loads(stack.command("--json", "assignments", name))
         self.assertEqual([entry["person"] for entry in listed["assignments"]], ["p_ben", anna])
         undecided = sum(entry["count"] for entry in listed["undecided"])
         self.assertEqual(sum(found.values()), 600)
         self.assertEqual(found.get(None, 0), undecided)
-        stack.command("unassign", band, "--from", change)
+        stack.command("unassign", name, "--from", change)
         stack.wait(lambda: anna not in self.wearers(stack), "the assignment to be taken back")
 
     def test_an_overlap_names_the_command_that_makes_room(self):
@@ -103,3 +105,23 @@ class People(GatewayCase):
         self.refused(stack, 5, "assign", "band_of_nobody", "Anna", "--from", "now")
         self.refused(stack, 5, "unassign", band, "--from", "2026-01-01T00:00Z")
         self.refused(stack, 2, "person", "add", "")
+
+    def test_only_somebody_who_never_wore_a_band_is_removed(self):
+        stack = self.started()
+        band = stack.bands[0]
+        stack.command("person", "add", "Anna")
+        stack.command("person", "add", "Ana", "--id", "p_slip")
+        stack.command("assign", band, "Anna", "--from", "2000-01-01T00:00Z")
+        stack.wait(lambda: len(self.wearers(stack)) == 1 and None not in self.wearers(stack), "the samples to follow", pause=0.3)
+        words = self.refused(stack, 1, "person", "remove", "Anna")
+        self.assertIn("Samples that are stored here are of Anna", words)
+        self.assertEqual(json.loads(stack.command("--json", "person", "remove", "p_slip")), {"person": "p_slip", "removed": True})
+        self.assertEqual([person["name"] for person in json.loads(stack.command("--json", "person", "list"))], ["Anna"])
+        self.refused(stack, 5, "person", "remove", "Ana")
+        # A name that was free again is taken as any other.
+        stack.command("person", "add", "Ana", "--id", "p_slip")
+        stack.command("assign", band, "Anna", "--from", "2000-01-01T00:00Z", "--to", "2000-01-02T00:00Z")
+        stack.wait(lambda: list(self.wearers(stack)) == [None], "the samples to be nobody's", pause=0.3)
+        words = self.refused(stack, 1, "person", "remove", "Anna")
+        stack.command(*shlex.split(re.search(r"bandferry (unassign .*)", words).group(1)))
+        stack.command("person", "remove", "Anna")

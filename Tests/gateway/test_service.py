@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import time
+import unittest
 
 from bed import GatewayCase
 
@@ -179,16 +180,65 @@ class Commands(GatewayCase):
         self.assertEqual(len(rows), 600, "its rows are kept")
         self.assertEqual(stack.command("sync", stack.bands[0], check=False).returncode, 5)
 
+    def test_a_forgotten_band_that_never_gave_anything_is_gone(self):
+        stack = self.stack(bands=2, modes={})
+        stack.start()
+        stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.3)
+        stack.command("adopt", stack.bands[1])
+        stack.command("sync", stack.bands[1])
+        far = "F0:F1:F2:F3:F4:99"
+        stack.command("adopt", far, "--name", "Far")
+        stack.wait(lambda: len(stack.status()["bands"]) == 2, "the bands in the status", pause=0.3)
+        self.assertIn("Far: This gateway has never met this band.", stack.command("status"))
+        stack.command("forget", "Far")
+        stack.command("forget", stack.bands[1])
+        stack.wait(lambda: [band["address"] for band in stack.status()["bands"]] == [stack.bands[1]],
+                   "the band without rows to go", pause=0.3)
+        self.assertEqual(stack.status()["bands"][0]["stored"], 600)
+        self.assertEqual(stack.command("gaps", "Far", check=False).returncode, 5)
+
+    def test_a_band_that_the_file_names_no_longer_and_that_was_never_met_is_gone(self):
+        stack = self.stack(bands=1)
+        near, far = stack.bands[0], "F0:F1:F2:F3:F4:99"
+        stack.modes[far] = "own"
+        stack.start()
+        stack.wait(lambda: len(stack.status()["bands"]) == 2, "the bands in the status", pause=0.3)
+        stack.wait(lambda: {band["address"]: band["stored"] for band in stack.status()["bands"]}[near] == 600, "the history",
+                   pause=0.3)
+        self.assertEqual(stack.daemon.stop(), 0)
+        stack.modes.clear()
+        stack.start_daemon()
+        stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.3)
+        stack.wait(lambda: [(band["address"], band["adopted"]) for band in stack.status()["bands"]] == [(near, False)],
+                   "the band without rows to go", pause=0.3)
+
     def test_no_two_bands_share_a_device_id(self):
         stack = self.stack(bands=2, modes={})
         stack.start()
         stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.3)
         stack.command("adopt", stack.bands[0], "--device-id", "anna")
         refused = stack.command("adopt", stack.bands[1], "--device-id", "anna", check=False)
-        self.assertNotEqual(refused.returncode, 0)
+        self.assertEqual(refused.returncode, 8)
         self.assertIn(stack.bands[0], refused.stderr)
         stack.wait(lambda: stack.status()["bands"], "the band in the status", pause=0.3)
         self.assertEqual([band["address"] for band in stack.status()["bands"]], [stack.bands[0]])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_who_may_not_read_the_configuration_is_told_so(self):
+        stack = self.stack(bands=1)
+        stack.write_configuration()
+        stack.directory.chmod(0o755)
+        program = pathlib.Path(stack.binaries).resolve() / "bandferry"
+        for parent in program.parents:
+            if not parent.stat().st_mode & 0o001:
+                self.skipTest(f"{parent} is closed to others")
+        command = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups",
+                   program, "--config", stack.configuration, "gaps"]
+        for path, mode in [(stack.configuration, 0o600), (stack.directory, 0o700)]:
+            path.chmod(mode)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn(f"may not read {stack.configuration}", done.stderr)
 
     def test_a_band_of_the_file_is_not_forgotten_by_command(self):
         stack = self.stack(bands=1)
