@@ -10,6 +10,8 @@ enum CurlCode {
         var usesProxy: Bool
         /// The status with which a proxy answered CONNECT; 0 = it was not asked.
         var connectStatus: Int
+        /// The status line of an answer came.
+        var hasAnswer: Bool
         var certificates: [CertificateValidity]
     }
 
@@ -57,7 +59,9 @@ enum CurlCode {
         case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_HTTP2, CURLE_UNSUPPORTED_PROTOCOL:
             .notHTTP
         case CURLE_ABORTED_BY_CALLBACK: .aborted
-        case CURLE_OUT_OF_MEMORY: .outOfMemory
+        // A line of a header that is too long has a code of its own in newer versions, CURLE_TOO_LARGE, and this in older ones.
+        case CURLE_OUT_OF_MEMORY: details.hasAnswer ? .answerTooLarge : .outOfMemory
+        case CURLcode(100): .answerTooLarge
         default: .other
         }
     }

@@ -78,7 +78,7 @@ final class CurlHandle {
             let details = CurlCode.Details(
                 text: said.isEmpty ? curl.text(result) : said, verifyResult: long(CURLINFO_SSL_VERIFYRESULT),
                 usesProxy: usesProxy, connectStatus: long(CURLINFO_HTTP_CONNECTCODE),
-                certificates: transfer.certificates)
+                hasAnswer: long(CURLINFO_RESPONSE_CODE) > 0, certificates: transfer.certificates)
             throw CurlCode.failure(result, details, host: target.host)
         }
         transfer.status = long(CURLINFO_RESPONSE_CODE)
@@ -192,15 +192,17 @@ final class CurlHandle {
         return bandferry_curl_get_long(curl.functions, pointer, info, &value) == CURLE_OK ? value : 0
     }
 
+    /// However many others come before them.
     private func readHeaders() -> [HTTPHeader] {
         var headers: [HTTPHeader] = []
         var last: UnsafeMutablePointer<curl_header>?
         while headers.count < 64,
             let next = curl.functions.easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, last)
         {
-            headers.append(
-                HTTPHeader(String(cString: next.pointee.name), String(cString: next.pointee.value)))
             last = next
+            let name = String(cString: next.pointee.name)
+            guard HTTPResponse.keptHeaders.contains(name.lowercased()) else { continue }
+            headers.append(HTTPHeader(name, String(cString: next.pointee.value)))
         }
         return headers
     }

@@ -1,9 +1,12 @@
 /// A whole answer: one whose body was cut short is a failure instead.
 public struct HTTPResponse: Equatable, Sendable {
     public var status: Int
-    /// At most 64 header lines, as sent.
+    /// Lines of `keptHeaders`, as sent, at most 64.
     public var headers: [HTTPHeader]
     public var body: [UInt8]
+
+    /// What somebody here asks for, in lower case: an answer may have any number of others.
+    static let keptHeaders: Set<String> = ["age", "date", "retry-after"]
 
     public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
         self.status = status

@@ -48,6 +48,16 @@ import Testing
         #expect(empty.body.isEmpty)
     }
 
+    @Test func whatIsAskedForIsFoundBehindManyOthers() async throws {
+        let cookies = (1...200).map { HTTPHeader("Set-Cookie", "c\($0)=v") }
+        let server = try ScriptedServer { _ in
+            .proper(HTTPResponse(status: 429, headers: cookies + [HTTPHeader("Retry-After", "30")]))
+        }
+        defer { server.stop() }
+        let response = try await perform(HTTPRequest(.get, server.url)).get()
+        #expect(response.header("Retry-After") == "30" && response.headers.count == 1)
+    }
+
     @Test(arguments: ["/v1/persons/%2E%2E", "/v1/persons/..", "/a/./b", "/a%2Fb"])
     func aPathGoesOutAsItIs(_ path: String) async throws {
         let server = try ScriptedServer { _ in .proper(HTTPResponse(status: 200)) }
@@ -98,6 +108,12 @@ import Testing
             .answerTooLarge
         ),
         (.bytes("HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 100_000)), .answerTooLarge),
+        (
+            .bytes(
+                "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 200_000))\r\nContent-Length: 0\r\n\r\n"
+            ),
+            .answerTooLarge
+        ),
     ]
 
     @Test(arguments: broken.indices) func aBrokenAnswerIsAFailureOfItsKind(_ index: Int) async throws {
