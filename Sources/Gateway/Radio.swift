@@ -75,14 +75,27 @@ actor Radio {
     }
 
     func start() async {
-        do {
-            // A gateway that was killed while it switched one off and on.
-            for adapter in try await store.owedPower() { debts.incur(adapter, at: clock.monotonic()) }
-        } catch {
-            log.warning("whether an adapter was left off is not known", [("error", .error(error))])
-        }
+        if await !learnDebts() { Task { await learnDebtsLater() } }
         guard loop == nil, !isStopping else { return }
         loop = Task { await run() }
+    }
+
+    /// A gateway that was killed while it switched an adapter off and on. False: it could not be read.
+    private func learnDebts() async -> Bool {
+        do {
+            for adapter in try await store.owedPower() { debts.incur(adapter, at: clock.monotonic()) }
+            return true
+        } catch {
+            log.warning("whether an adapter was left off is not known", [("error", .error(error))])
+            return false
+        }
+    }
+
+    private func learnDebtsLater() async {
+        while !isStopping {
+            try? await Task.sleep(for: .seconds(60))
+            if !isStopping, await learnDebts() { return gate.signal() }
+        }
     }
 
     /// From now on nothing is begun. To be called before the first turn is ended for a stop: what fails by that says nothing of

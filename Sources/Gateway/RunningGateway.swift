@@ -43,6 +43,8 @@ actor RunningGateway {
     private var bluetoothProblem: Problem?
     /// Why there is no view.
     private var bluetoothError: Problem?
+    /// Nobody knows yet which bands are to be kept.
+    private var bandsProblem: Problem?
     private(set) var isStopping = false
 
     init(
@@ -126,12 +128,30 @@ actor RunningGateway {
         if await !connectBlueZ() { tasks.append(Task { await reconnect() }) }
         await parts.radio.start()
         if settings.configuration.adoptsAny { tasks.append(Task { await takeInAny() }) }
+        if await !keepAdopted() { tasks.append(Task { await keepAdoptedLater() }) }
+    }
+
+    /// False: which they are could not be read.
+    private func keepAdopted() async -> Bool {
         do {
             for band in try await store.adoptedBands() where !inTransition.contains(band.address) {
                 keep(band)
             }
+            bandsProblem = nil
         } catch {
-            settings.log.error("the adopted bands could not be read", [("error", .error(error))])
+            if bandsProblem == nil {
+                settings.log.error("the adopted bands could not be read", [("error", .error(error))])
+            }
+            bandsProblem = Problem.unexpected(error)
+        }
+        parts.changed()
+        return bandsProblem == nil
+    }
+
+    private func keepAdoptedLater() async {
+        while !isStopping, !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(5))
+            if await keepAdopted() { return }
         }
     }
 
@@ -415,6 +435,7 @@ actor RunningGateway {
     nonisolated var radioCounters: RadioCounters { parts.radio.board.withLock(\.counters) }
 
     func fill(_ status: inout GatewayStatus) async {
+        if let problem = bandsProblem { status.problems.append(problem) }
         if let problem = bluetoothError ?? bluetoothProblem { status.problems.append(problem) }
         if let problem = parts.radio.board.withLock(\.problem) { status.problems.append(problem) }
         if let problem = Problem.hostClock(hostWatch.stamp().trust) { status.problems.append(problem) }
