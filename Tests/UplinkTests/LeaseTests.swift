@@ -261,6 +261,37 @@ import Testing
         #expect(run.owners.value == [deviceA])
     }
 
+    /// A session of before goes on as the owner, while the token is refused and another gateway asks.
+    @Test func aBandThatWasLostWhileTheTokenWasRefusedIsTold() {
+        let run = run()
+        pass(5, run)
+        #expect(lease(run)?.isOurs == true)
+        run.server.set(fault: { request, _ in
+            let isNew = request.headers.contains(HTTPHeader("Authorization", "Bearer new"))
+            return isNew ? nil : .success(ModelServer.error(APIFailure(.authenticationFailed, "")))
+        })
+        pass(4000, run)
+        run.owners.change { $0 = [] }
+        hold(run, for: 100_000)
+        run.directory.write("new\n", to: "token")
+        pass(4000, run)
+        #expect(lease(run)?.isOurs == false && run.owners.value == [deviceA])
+    }
+
+    @Test func aServerThatKeepsNoLeasesRefusesNoToken() {
+        let run = run()
+        run.server.set(fault: { request, _ in
+            request.url.hasSuffix("lease") ? .success(ModelServer.error(APIFailure(.forbidden, ""))) : nil
+        })
+        pass(60, run)
+        #expect(run.board.snapshot.leaseProblem?.code == "lease_forbidden")
+        run.server.set(fault: nil)
+        run.server.contents.change { $0.leases = nil }
+        pass(4 * 3600, run)
+        #expect(lease(run) == .notKept && run.board.snapshot.leaseProblem == nil)
+        #expect(run.owners.value == [deviceA], "it is told once, not each hour")
+    }
+
     /// Sessions asked in vain a moment ago; the server has answered since.
     @Test func aServerThatCameBackIsAskedAtOnce() {
         for code in [nil, APIErrorCode.malformed] {

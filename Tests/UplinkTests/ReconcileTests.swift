@@ -66,6 +66,31 @@ import UploadDecisions
         #expect(run.board.reconciling == nil)
     }
 
+    /// Put back to a backup: nothing is said to be complete over what is lost, until somebody lets it be sent again.
+    @Test(arguments: [false, true]) func aServerThatLacksWhatItConfirmedIsNoticed(_ isRestarted: Bool) throws
+    {
+        let run = uploaded()
+        lose([2, 3, 4], of: run)
+        let before: UInt32 = 1
+        run.server.contents.change { $0.completeThrough[deviceA.text] = before }
+        if isRestarted { run.restart() }
+        run.pass(.seconds(3 * 3600))
+        #expect(run.problem == "server_lacks_samples")
+        run.outbox.contents.change { $0.completeThrough = Self.count + 1 }
+        run.outbox.add([sample(Self.count + 1)])
+        run.pass(.seconds(100))
+        #expect(run.outbox.count(.pending) == 0)
+        #expect(run.server.contents.value.completeThrough[deviceA.text] == before)
+        #expect(run.server.contents.value.samples[key(2)] == nil, "only a person lets it go up again")
+        #expect(try reconciled(run).missing == 3)
+        run.pass(.seconds(100))
+        #expect(run.problem == nil)
+        #expect(run.server.contents.value.samples[key(2)] != nil)
+        #expect(run.server.contents.value.completeThrough[deviceA.text] == Self.count + 1)
+        run.pass(.seconds(3 * 3600))
+        #expect(run.problem == nil)
+    }
+
     @Test(arguments: [1000, 7])
     func whatTheServerLostIsNamedAndGoesUpAgainExactly(pageSize: Int) throws {
         let run = uploaded(pageSize: pageSize)

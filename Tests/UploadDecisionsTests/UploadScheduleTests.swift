@@ -180,6 +180,9 @@ import Testing
         }
         #expect((waits.last ?? .zero) >= .seconds(450))
         #expect(schedule.problem == .outbox("full"))
+        // A session's question, or a batch that was under way.
+        schedule.requestEnded(.taken, device: "a", now: .zero, using: &random)
+        #expect(schedule.problem == .outbox("full") && (schedule.wait(now: .zero) ?? .zero) >= .seconds(450))
         schedule.outboxWorks()
         #expect(schedule.problem == nil)
     }
