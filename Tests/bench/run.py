@@ -110,6 +110,21 @@ class Bench:
         finally:
             stack.close()
 
+    def eight(self, samples, bands=8):
+        """The same with eight bands at once, which share the samples."""
+        stack = self.stack(samples // bands, bands=bands)
+        try:
+            stack.start()
+            stack.wait(lambda: stack.daemon.text().count("end=caught_up") >= bands, "eight bands", deadline=600)
+            cpu = cpu_seconds(stack.daemon.popen.pid)
+            stack.daemon.stop()
+            acks = stack.acks()
+            took = (acks[-1]["monotonic_ns"] - acks[0]["monotonic_ns"]) / 1e9
+            size = (stack.state / "gateway.db").stat().st_size
+            return Figures(samples, took, cpu), size / samples
+        finally:
+            stack.close()
+
     def peer(self, samples, command):
         """A program that ends by itself; its processor time is what the kernel counted for it."""
         stack = self.stack(samples)
@@ -141,19 +156,22 @@ class Bench:
         return self.peer(samples, lambda stack, database, _: [
             self.python, str(HERE / "bleak_peer.py"), stack.bands[0], str(database)])
 
-    def slow_medium(self, seconds=20, rate=420):
-        """Every fsync takes 30 ms more, as on an SD card; the band sends 420 notifications a second."""
+    def slow_medium(self, seconds=20, rate=420, bands=1):
+        """Every fsync takes 30 ms more, as on an SD card; each band sends `rate` notifications a second. The slowest band's share of
+        that, and the sessions' ends."""
         samples = seconds * rate * 15
         stack = self.stack(
-            samples, band_options=["--rate", str(rate), "--window", "0"], powercut=self.powercut,
+            samples, bands=bands, band_options=["--rate", str(rate), "--window", "0"], powercut=self.powercut,
             powercut_environment={"POWERCUT_BUFFER": "0", "POWERCUT_SYNC_DELAY_MS": "30"})
         try:
             stack.start()
-            stack.wait(lambda: last_ack(stack) >= samples, "the history", deadline=600)
-            count, took = speed(stack.acks())
-            stack.wait(lambda: "session ended" in stack.daemon.text(), "the end of the session")
-            line = [line for line in stack.daemon.text().splitlines() if "session ended" in line][0]
-            return count / 15 / took / rate, line
+            stack.wait(lambda: stack.daemon.text().count("end=caught_up") >= bands, "the histories", deadline=600)
+            shares = []
+            for band in stack.bands:
+                count, took = speed([ack for ack in stack.acks() if ack["band"] == band])
+                shares.append(count / 15 / took / rate)
+            lines = [line for line in stack.daemon.text().splitlines() if "session ended" in line]
+            return min(shares), lines[0]
         finally:
             stack.close()
 
@@ -197,8 +215,16 @@ def main():
         print(f"CPU a sample: bandferryd / floor = {own / median(floor, 'cpu_per_sample'):.2f} (asked: at most 1.5)")
         print(f"samples/s:    floor / bandferryd = {median(floor, 'rate') / median(gateway, 'rate'):.2f} (asked: at most 1.5)")
         print(f"bytes of database a sample: {statistics.median(sizes):.1f} (asked: at most 48)")
+        eight, sizes = zip(*[bench.eight(options.samples) for _ in range(options.rounds)])
+        own = median(eight, "cpu_per_sample")
+        print(f"8 bands at once: {median(eight, 'rate'):,.0f} samples/s, {own * 1e6:.2f} us of CPU a sample: "
+              f"bleak's is {median(bleak, 'cpu_per_sample') / own:.1f} times that (asked: at least 20), "
+              f"the floor's goes {own / median(floor, 'cpu_per_sample'):.2f} times in (asked: at most 1.5); "
+              f"{statistics.median(sizes):.1f} bytes a sample")
         share, line = bench.slow_medium()
         print(f"fsync 30 ms slower, 420 notifications/s: {share:.3f} of the band's rate; {line}")
+        share, line = bench.slow_medium(rate=52, bands=8)
+        print(f"fsync 30 ms slower, 8 bands with 52 notifications/s each: the slowest {share:.3f} of its rate; {line}")
         print(f"memory with 8 bands syncing: {bench.memory() / 1024:.1f} MiB at its highest (asked: under 24), "
               f"with the upload on {bench.memory(upload=True) / 1024:.1f}")
 
