@@ -4,7 +4,7 @@ extension Condition {
         storeFull, storeReadOnly, storeCorrupt, storeNewerSchema, storeIO, storeBusy, storeLocked,
         storeMissing,
         storeDirectory, storeRefused, storeClosed, storeOther, storeLowSpace, storeOpening, storeSalvaged,
-        storeSalvagedInPart, diskSlow, spaceLow, spaceGone,
+        storeSalvagedInPart, storeSalvagedReadings, diskSlow, spaceLow, spaceGone,
     ]
 
     public static let storeFull = Condition(
@@ -65,6 +65,12 @@ extension Condition {
         "store_salvaged", .warning, "part",
         "The database was damaged; {samples} sample(s) were brought over into a new one, {lost} record(s) could not be read "
             + "and are asked for again.",
+        fix: salvagedFix)
+    public static let storeSalvagedReadings = Condition(
+        "store_salvaged", .warning, "readings",
+        "The database was damaged; {samples} sample(s) were brought over into a new one, {lost} record(s) could not be read "
+            + "and are asked for again. Second readings, which bands gave of a record with other content, may be lost as well: "
+            + "how many can't be told, and the bands are asked again for what they still have.",
         fix: salvagedFix)
 
     public static let diskSlow = Condition(
