@@ -128,7 +128,7 @@ let adapters: [Target] = [
         "DoctorProbes",
         [
             "Locking", "FileReading", "CLinux", "DBus", "INIFile", "BlueZModel", "GatewayBus", "Uplink",
-            "RadioSwitches", "Doctor",
+            "RadioSwitches", "Doctor", "Store",
             "GatewayConfiguration", "GatewayModel", "BandProfile",
         ]),
     library(
