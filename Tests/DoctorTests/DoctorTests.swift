@@ -88,7 +88,7 @@ private let cases: [Case] = [
     },
     Case(
         "adapter_off", .error, says: "00:1A:7D:DA:71:13 (hci0) is switched off",
-        fix: "Run `bluetoothctl power on`"
+        fix: "Run `bluetoothctl`, and at its prompt `select 00:1A:7D:DA:71:13` and then `power on`"
     ) {
         $0.view.adapters[0].isPowered = false
     },
