@@ -39,6 +39,10 @@ struct SalvageMender {
                     JOIN rings ON rings.id = samples.key >> 40 WHERE rings.band = bands.id), 1))
                 """)
         }
+        // The table's indexes do not tell whether a band had been forgotten.
+        for address in try MetaTable(database: database).forgottenBands() {
+            try database.run("UPDATE bands SET adopted = 0 WHERE address = ?", .int(address.bits))
+        }
         try BandTable(database: database).setProblem(report.problem, band: 0, now: now)
     }
 
