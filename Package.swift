@@ -249,7 +249,7 @@ let unitTests: [Target] = [
         "GatewayTests",
         [
             "Gateway", "GatewayBus", "GatewayConfiguration", "RadioSchedule", "BlueZ", "BlueZModel", "Store",
-            "GatewayModel", "BandProfile",
+            "GatewayModel", "BandProfile", "SQLite",
             "IngestAPI",
             "Locking", "Systemd", "Uplink", "UploadDecisions",
         ]),
