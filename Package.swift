@@ -128,7 +128,7 @@ let adapters: [Target] = [
         "DoctorProbes",
         [
             "Locking", "FileReading", "CLinux", "DBus", "INIFile", "BlueZModel", "GatewayBus", "Uplink",
-            "RadioSwitches", "Doctor",
+            "RadioSwitches", "Doctor", "Store",
             "GatewayConfiguration", "GatewayModel", "BandProfile",
         ]),
     library(
@@ -249,7 +249,7 @@ let unitTests: [Target] = [
         "GatewayTests",
         [
             "Gateway", "GatewayBus", "GatewayConfiguration", "RadioSchedule", "BlueZ", "BlueZModel", "Store",
-            "GatewayModel", "BandProfile",
+            "GatewayModel", "BandProfile", "SQLite",
             "IngestAPI",
             "Locking", "Systemd", "Uplink", "UploadDecisions",
         ]),

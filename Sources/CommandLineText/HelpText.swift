@@ -117,8 +117,8 @@ public enum HelpText {
         Page(
             name: "forget", summary: "stop syncing a band", synopsis: "forget BAND",
             body: """
-                Its rows are kept and go on being uploaded; 'adopt' takes it in again and resumes where it was. A band
-                that never gave anything is no longer listed.
+                Its rows are kept and go on being uploaded; 'adopt' takes it in again and resumes where it was, and
+                nothing else does, 'adopt = any' included. A band that never gave anything is no longer listed.
                 A band that the configuration file names is not forgotten: the error says what to change there.
 
                 BAND is an address, a device id or a name.

@@ -25,7 +25,9 @@ extension Condition {
             + "restart bandferryd`.")
     public static let adapterNotPowered = Condition(
         "adapter_off", .error, "powered", "The Bluetooth adapter {adapter} is switched off.",
-        fix: "Run `bluetoothctl power on`.")
+        fix:
+            "Run `bluetoothctl`, and at its prompt `select {address}` and then `power on`: by itself it would switch the default "
+            + "adapter.")
     public static let adapterBlocked = Condition(
         "adapter_blocked", .error,
         "Could not {operation}: the Bluetooth adapter is blocked by rfkill{detail}.",

@@ -65,14 +65,16 @@ extension Condition {
         "no_band_history", .error, "Could not {operation}: the band shows no Band History service{detail}.",
         fix:
             "If the band's firmware was changed, run `bluetoothctl remove {band}` so that BlueZ forgets what it remembers of "
-            + "it.")
+            + "it. That takes a bond as well: a band that was paired is paired again with `bandferry pair {band}`."
+    )
     public static let cacheStale = Condition(
         "cache_stale", .error,
         "BlueZ shows band {band} with services resolved, but without the characteristics of Band History: it remembers what "
             + "the band was before its firmware changed.",
         fix:
             "Run `bluetoothctl remove {band}` and `rm -f /var/lib/bluetooth/*/cache/{band}`, then `systemctl restart "
-            + "bluetooth` and `bandferry sync {band}`.")
+            + "bluetooth` and `bandferry sync {band}`. That takes a bond as well: a band that was paired is paired again with "
+            + "`bandferry pair {band}` first.")
     public static let bandBusy = Condition(
         "band_error_0x80", .warning, "Could not {operation}: the band is busy with a stream{detail}.",
         fix: "It is tried again by itself; if it stays so, restart the band.")

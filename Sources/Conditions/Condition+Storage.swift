@@ -4,7 +4,8 @@ extension Condition {
         storeFull, storeReadOnly, storeCorrupt, storeNewerSchema, storeIO, storeBusy, storeLocked,
         storeMissing,
         storeDirectory, storeRefused, storeClosed, storeOther, storeLowSpace, storeOpening, storeSalvaged,
-        storeSalvagedInPart, diskSlow, spaceLow, spaceGone,
+        storeSalvagedInPart, storeSalvagedReadings, diskSlow, diskVerySlow, spaceLow,
+        spaceGone, spaceBelowFloor,
     ]
 
     public static let storeFull = Condition(
@@ -66,13 +67,26 @@ extension Condition {
         "The database was damaged; {samples} sample(s) were brought over into a new one, {lost} record(s) could not be read "
             + "and are asked for again.",
         fix: salvagedFix)
+    public static let storeSalvagedReadings = Condition(
+        "store_salvaged", .warning, "readings",
+        "The database was damaged; {samples} sample(s) were brought over into a new one, {lost} record(s) could not be read "
+            + "and are asked for again. Second readings, which bands gave of a record with other content, may be lost as well: "
+            + "how many can't be told, and the bands are asked again for what they still have.",
+        fix: salvagedFix)
 
     public static let diskSlow = Condition(
         "disk_slow", .warning,
         "The disk under {directory} is slow: of {count} synced writes of 4 kB the 99th percentile took {p99} ms, the slowest "
             + "{slowest} ms.",
-        fix: "Put the state directory on a better medium: an SSD on USB, or an SD card of class A1 or A2 "
-            + "(docs/moving-to-a-new-card.md). Samples are safe; each commit waits this long.")
+        fix: slowFix)
+    public static let diskVerySlow = Condition(
+        "disk_slow", .warning, "few",
+        "The disk under {directory} is very slow: only {count} synced write(s) of 4 kB fitted into the time for this check, at "
+            + "least half of them took {median} ms or more, the slowest {slowest} ms.",
+        fix: slowFix)
+    private static let slowFix =
+        "Put the state directory on a better medium: an SSD on USB, or an SD card of class A1 or A2 "
+        + "(docs/moving-to-a-new-card.md). Samples are safe; each commit waits this long."
     public static let spaceLow = Condition(
         "space_low", .warning, "little", "{free} MB are free under {directory}: that is little.",
         fix:
@@ -84,4 +98,11 @@ extension Condition {
         fix:
             "Free space on this file system at once (`journalctl --vacuum-size=100M`, `apt clean`), or move the state directory "
             + "to a larger one.")
+    public static let spaceBelowFloor = Condition(
+        "space_gone", .error, "floor",
+        "{free} MB are free under {directory}: that is less than free_space_floor ({floor} MB) and what the database's log may "
+            + "need, so nothing is stored, and no band is acknowledged.",
+        fix:
+            "Free space on this file system at once (`journalctl --vacuum-size=100M`, `apt clean`), move the state directory to "
+            + "a larger one, or lower free_space_floor under [storage].")
 }

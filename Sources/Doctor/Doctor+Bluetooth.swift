@@ -58,7 +58,9 @@ extension Doctor {
         guard !wanted.contains(where: \.isPowered) else { return missing }
         return missing
             + wanted.prefix(1).filter { !blocked.contains($0.name) }.map {
-                Finding(.adapterNotPowered, ["adapter": "\($0.address) (\($0.name))"])
+                Finding(
+                    .adapterNotPowered,
+                    ["adapter": "\($0.address) (\($0.name))", "address": $0.address.description])
             }
     }
 

@@ -59,17 +59,20 @@ public struct ConfigurationFacts: Equatable, Sendable {
     /// Empty = whichever is there.
     public var adapters: [BluetoothAddress]
     public var maxLinks: Int
+    /// Bytes; with less room than this the daemon stores nothing. 0 = none is kept.
+    public var freeSpaceFloor: Int64
 
     public init(
         file: String, errors: [String] = [], warnings: [String] = [],
         adapters: [BluetoothAddress] = [],
-        maxLinks: Int = 8
+        maxLinks: Int = 8, freeSpaceFloor: Int64 = 0
     ) {
         self.file = file
         self.errors = errors
         self.warnings = warnings
         self.adapters = adapters
         self.maxLinks = maxLinks
+        self.freeSpaceFloor = freeSpaceFloor
     }
 }
 
@@ -190,13 +193,23 @@ public struct DiskFacts: Equatable, Sendable {
     public var directory: String
     /// Microseconds that each synced write took; empty = none could be made.
     public var syncMicroseconds: [Int64]
+    /// The time for it was used up before all writes were made.
+    public var ranOutOfTime: Bool
     /// Bytes that may still be written; nil = the system does not say.
     public var freeBytes: Int64?
+    /// Bytes of them that the database's log does not need: what the daemon compares with its floor. Nil = not known.
+    public var roomBytes: Int64?
 
-    public init(directory: String, syncMicroseconds: [Int64] = [], freeBytes: Int64? = nil) {
+    public init(
+        directory: String, syncMicroseconds: [Int64] = [], ranOutOfTime: Bool = false,
+        freeBytes: Int64? = nil,
+        roomBytes: Int64? = nil
+    ) {
         self.directory = directory
         self.syncMicroseconds = syncMicroseconds
+        self.ranOutOfTime = ranOutOfTime
         self.freeBytes = freeBytes
+        self.roomBytes = roomBytes
     }
 }
 

@@ -1,5 +1,6 @@
 import Doctor
 import Glibc
+import Store
 
 /// How long a synced write takes where the database is, and how much room is left.
 public struct DiskProbe: DoctorProbe {
@@ -22,7 +23,9 @@ public struct DiskProbe: DoctorProbe {
             var facts = DiskFacts(directory: directory)
             var space = statvfs()
             if statvfs(directory, &space) == 0 {
-                facts.freeBytes = Int64(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize))
+                let free = Int64(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize))
+                facts.freeBytes = free
+                facts.roomBytes = SpaceJudge.Reading(free: free, log: Self.logSize(in: directory)).room
             }
             guard let descriptor = Self.scratchFile(in: directory) else {
                 let code = errno
@@ -30,7 +33,7 @@ public struct DiskProbe: DoctorProbe {
                 return (facts, code == EACCES || code == EPERM ? String(cString: strerror(code)) : nil)
             }
             defer { close(descriptor) }
-            facts.syncMicroseconds = Self.measure(descriptor)
+            (facts.syncMicroseconds, facts.ranOutOfTime) = Self.measure(descriptor)
             return (facts, nil)
         }
         if let refusal, facts.freeBytes == nil { throw ProbeRefusal(refusal) }
@@ -54,22 +57,30 @@ public struct DiskProbe: DoctorProbe {
         return named
     }
 
-    private static func measure(_ descriptor: Int32) -> [Int64] {
+    /// Of the write-ahead log, bytes; 0 where there is none, or where this user may not look.
+    private static func logSize(in directory: String) -> Int64 {
+        var facts = stat()
+        return stat("\(directory)/gateway.db-wal", &facts) == 0 ? Int64(facts.st_size) : 0
+    }
+
+    /// Each in microseconds, and whether there was no time for more.
+    private static func measure(_ descriptor: Int32) -> (times: [Int64], ranOutOfTime: Bool) {
         let page = [UInt8](repeating: 0x5a, count: size)
         var times: [Int64] = []
         var spent: Int64 = 0
-        for index in 0..<writes where spent < budgetMicroseconds {
+        for index in 0..<writes {
+            guard spent < budgetMicroseconds else { return (times, true) }
             let began = now()
             guard pwrite(descriptor, page, size, off_t(index * size)) == size, fdatasync(descriptor) == 0
             else {
-                break
+                return (times, false)
             }
             let took = now() - began
             times.append(took)
             spent += took
             usleep(restMicroseconds)
         }
-        return times
+        return (times, false)
     }
 
     private static func now() -> Int64 {

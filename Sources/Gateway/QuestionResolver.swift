@@ -12,6 +12,7 @@ actor QuestionResolver {
     private let log: Log
     private let changed: @Sendable () -> Void
     private let gate = WakeGate()
+    private var pace = AnswerPace()
     private var loop: Task<Void, Never>?
     private var isStopping = false
     private var onAckPoint: (@Sendable (DeviceID, RingID, UInt32) async -> Void)?
@@ -74,29 +75,40 @@ actor QuestionResolver {
 
     private func run() async {
         while !isStopping {
-            let isOpen = await answerAll()
+            let round = await answerAll()
             guard !isStopping else { return }
-            await gate.wait(atMost: isOpen ? .seconds(15) : nil)
+            await gate.wait(atMost: pace.wait(after: round))
         }
     }
 
-    /// True while a question stays open because the server could not be reached.
-    private func answerAll() async -> Bool {
+    /// What goes wrong with one band's questions keeps no other's open.
+    func answerAll() async -> AnswerPace.Round {
+        var round = AnswerPace.Round.done
         do {
-            var isOpen = false
             for (device, questions) in Dictionary(grouping: try await store.openQuestions(), by: \.device) {
                 let answer = await ask(device)
                 if answer == .unreachable {
-                    isOpen = true
+                    if round == .done { round = .unreachable }
                     continue
                 }
-                for question in questions { try await settle(question, answer) }
+                do {
+                    for question in questions { try await settle(question, answer) }
+                } catch {
+                    logUnanswered(error, of: device)
+                    round = .failed
+                }
             }
-            return isOpen
+            return round
         } catch {
-            log.warning("open questions could not be answered", [("error", .error(error))])
-            return true
+            logUnanswered(error, of: nil)
+            return .failed
         }
+    }
+
+    private func logUnanswered(_ error: any Error, of device: DeviceID?) {
+        log.warning(
+            "open questions could not be answered",
+            [("device", .text(device?.text ?? "all")), ("error", .error(error))])
     }
 
     private func settle(_ question: OpenQuestion, _ answer: ServerAnswer) async throws {

@@ -72,6 +72,7 @@ struct BandTable {
     }
 
     func adopt(_ band: AdoptedBand) throws(SQLiteError) {
+        try MetaTable(database: database).write(forgotten: band.address, nil)
         // One device id at a time goes with an address; the rows of an earlier one stay and go on uploading.
         try database.run(
             "UPDATE bands SET adopted = 0, configured = 0 WHERE address = ? AND device != ?",
@@ -91,8 +92,9 @@ struct BandTable {
     }
 
     /// A band that was heard and that nobody named: where it is taken in already, under this address or this id, nothing
-    /// changes.
+    /// changes. What a person forgot is not taken in until a person adopts it.
     func takeIn(_ band: AdoptedBand) throws(SQLiteError) {
+        guard try !isForgotten(band.address) else { return }
         try database.run(
             """
             INSERT INTO bands (device, address, name, mode, configured, adopted, ack)
@@ -104,11 +106,17 @@ struct BandTable {
             .text(band.mode.rawValue), .text(band.ack.rawValue))
     }
 
-    func forget(_ address: BluetoothAddress) throws(SQLiteError) {
+    /// The mark outlives the row, which is deleted where nothing was ever known of the band.
+    func forget(_ address: BluetoothAddress, now: Timestamp) throws(SQLiteError) {
+        try MetaTable(database: database).write(forgotten: address, now.milliseconds)
         try database.run(
             """
             UPDATE bands SET adopted = 0, bond_trouble = NULL, bond_tries = 0, bond_rest_until = NULL WHERE address = ?
             """, .int(address.bits))
+    }
+
+    func isForgotten(_ address: BluetoothAddress) throws(SQLiteError) -> Bool {
+        try MetaTable(database: database).read(forgotten: address) != nil
     }
 
     /// Deletes forgotten bands of which nothing is here: no ring, so no sample and no gap, no word of who wore it, no lease to

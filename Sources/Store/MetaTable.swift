@@ -1,3 +1,4 @@
+import BandProfile
 import SQLite
 
 /// Single numbers that belong to the database as a whole.
@@ -25,22 +26,44 @@ struct MetaTable {
 
     let database: Database
 
-    func read(_ key: Key) throws(SQLiteError) -> Int64? {
+    func read(_ key: Key) throws(SQLiteError) -> Int64? { try read(key: key.rawValue) }
+
+    /// Nil = absent.
+    func write(_ key: Key, _ value: Int64?) throws(SQLiteError) { try write(key: key.rawValue, value) }
+
+    // MARK: bands that a person forgot, of which there may be no row
+
+    /// When a person forgot the band with this address, ms; nil = it was not, or was adopted since.
+    func read(forgotten address: BluetoothAddress) throws(SQLiteError) -> Int64? {
+        try read(key: Self.forgotten + address.description)
+    }
+
+    func write(forgotten address: BluetoothAddress, _ time: Int64?) throws(SQLiteError) {
+        try write(key: Self.forgotten + address.description, time)
+    }
+
+    func forgottenBands() throws -> [BluetoothAddress] {
+        try database.all(
+            "SELECT key FROM meta WHERE key BETWEEN ?1 AND ?1 || 'G' ORDER BY key", .text(Self.forgotten)
+        ) { BluetoothAddress(String($0.text(0).dropFirst(Self.forgotten.count))) }.compactMap { $0 }
+    }
+
+    /// One key for each, ending in its address.
+    private static let forgotten = "forgotten_"
+
+    // MARK: Helpers
+
+    private func read(key: String) throws(SQLiteError) -> Int64? {
         let statement = try database.statement("SELECT value FROM meta WHERE key = ?")
         defer { statement.reset() }
-        try statement.bind(1, key.rawValue)
+        try statement.bind(1, key)
         return try statement.step() ? statement.int64(0) : nil
     }
 
-    func write(_ key: Key, _ value: Int64) throws(SQLiteError) {
+    private func write(key: String, _ value: Int64?) throws(SQLiteError) {
+        guard let value else { return try database.run("DELETE FROM meta WHERE key = ?", .text(key)) }
         try database.run(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            .text(key.rawValue), .integer(value))
-    }
-
-    /// Nil = absent.
-    func write(_ key: Key, _ value: Int64?) throws(SQLiteError) {
-        if let value { return try write(key, value) }
-        try database.run("DELETE FROM meta WHERE key = ?", .text(key.rawValue))
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", .text(key),
+            .integer(value))
     }
 }

@@ -22,6 +22,7 @@ struct SalvageMender {
         for ring in try rings() {
             let stored = try storedRuns(ring: ring.id)
             let seqs = try atRisk(ring, stored: stored)
+            if damaged.contains("conflicts"), ring.isCurrent { try readAgain(ring) }
             try mendUpload(ring: ring.id, stored: stored, unconfirmed)
             try database.run(
                 "UPDATE rings SET stored = ?2 WHERE id = ?1", .integer(ring.id), .int(stored.rows))
@@ -37,6 +38,10 @@ struct SalvageMender {
                 UPDATE bands SET version_used = max(version_used, coalesce((SELECT max(version) FROM samples
                     JOIN rings ON rings.id = samples.key >> 40 WHERE rings.band = bands.id), 1))
                 """)
+        }
+        // The table's indexes do not tell whether a band had been forgotten.
+        for address in try MetaTable(database: database).forgottenBands() {
+            try database.run("UPDATE bands SET adopted = 0 WHERE address = ?", .int(address.bits))
         }
         try BandTable(database: database).setProblem(report.problem, band: 0, now: now)
     }
@@ -104,14 +109,42 @@ struct SalvageMender {
                     return true
                 }
             }
-            return seqs.sorted { $0.lowerBound < $1.lowerBound }
+            return try (seqs + setAside(ring.id, besides: seqs)).sorted { $0.lowerBound < $1.lowerBound }
         }
         // A ring whose row was damaged starts over; how far it had been read shows in what there is.
         let reached = max(ring.nextSeq - 1, Int64(stored.runs.last?.upperBound ?? 0))
         guard reached >= 1 else { return [] }
         let asked = try QuestionTable(database).all(ring: ring.id).map(\.seqs)
-        return try GapLedger(database).missing(ring: ring.id, 1...UInt32(clamping: reached))
+        seqs = try GapLedger(database).missing(ring: ring.id, 1...UInt32(clamping: reached))
             .flatMap { remaining(of: $0, without: asked) }
+        guard !damaged.contains("quarantine") else { return seqs }
+        return try (seqs + setAside(ring.id, besides: seqs)).sorted { $0.lowerBound < $1.lowerBound }
+    }
+
+    /// What the server would not take and is no longer here: it waited for its wearer's consent, or for a person to send it
+    /// again. Of neither does the server have anything, and what waits for consent no other table tells of.
+    private func setAside(
+        _ ring: Int64, besides known: [ClosedRange<UInt32>]
+    ) throws -> [ClosedRange<UInt32>] {
+        var gone = SeqRuns()
+        try database.query(
+            """
+            SELECT key FROM quarantine WHERE key BETWEEN ? AND ?
+                AND NOT EXISTS (SELECT 1 FROM samples WHERE samples.key = quarantine.key) ORDER BY key
+            """, .integer(SampleKey.lowest(ring: ring, seq: 0)),
+            .integer(SampleKey.highest(ring: ring, seq: .max))
+        ) { gone.append(SampleKey(packed: $0.int64(0)).seq) }
+        return gone.runs.flatMap { remaining(of: $0, without: known) }
+    }
+
+    /// Second readings may be lost that waited for the server, and nothing tells which. The band is asked again for all that
+    /// it was not told to free: until that is here, the mark stays where they held it.
+    private func readAgain(_ ring: Ring) throws {
+        let mark = try ConfirmedThrough(database: database, unconfirmed: try SeqIntervals(database))
+            .read(ring: ring.id)
+        try database.run(
+            "UPDATE rings SET next_seq = min(next_seq, ?2) WHERE id = ?1", .integer(ring.id),
+            .integer(Int64(mark) + 1))
     }
 
     /// The band is asked again from the first of them, and acked no further than what is stored; of a ring that it no

@@ -31,9 +31,9 @@ struct SalvageOwners {
         return (0...Int64(UInt32.max)).contains(ring) && (1..<(1 << 23)).contains(id)
     }
 
-    /// Observed only: what is not known to be owned is not acked. Whether a band was forgotten no index tells: it is observed
-    /// again, which a person can end, while records that a band overwrites meanwhile nobody brings back. But of several ids
-    /// of one address one at most was in use. Where that can't be told none is: its samples would go to the wrong one.
+    /// Observed only: what is not known to be owned is not acked. Whether a band was forgotten no index tells, but `meta`
+    /// does: see SalvageMender. Of several ids of one address one at most was in use. Where that can't be told none is: its
+    /// samples would go to the wrong one.
     private func bandsFromIndexes() throws {
         let known = Set(try target.all("SELECT id FROM bands") { $0.int64(0) })
         var claims: [Int64: Int] = [:]

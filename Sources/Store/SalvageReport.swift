@@ -24,10 +24,14 @@ public struct SalvageReport: Equatable, Sendable {
 
     public var lostSamples: Int { losses.reduce(0) { $0 + $1.count } }
 
+    /// Second readings of samples may be lost, and nothing tells how many.
+    public var mayLackSecondReadings: Bool { damagedTables.contains("conflicts") }
+
     /// For people.
     public var problem: Problem {
         Problem(
-            lostSamples == 0 ? .storeSalvaged : .storeSalvagedInPart,
+            mayLackSecondReadings
+                ? .storeSalvagedReadings : lostSamples == 0 ? .storeSalvaged : .storeSalvagedInPart,
             [
                 "samples": String(samples), "lost": String(lostSamples),
                 "kept": keptAs.isEmpty ? "kept" : keptAs,

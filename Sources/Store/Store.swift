@@ -176,11 +176,14 @@ public actor Store {
         try write("adopt a band") { engine, _ in try engine.bands.adopt(band) }
     }
 
-    /// A band that is only observed and that nobody named. One that is adopted or configured stays as it is.
+    /// A band that is only observed and that nobody named. One that is adopted or configured stays as it is, and one that was
+    /// forgotten is not taken in.
     public func takeIn(
         address: BluetoothAddress, device: DeviceID, name: String?
     ) throws(StoreError) {
         let band = AdoptedBand(address: address, device: device, mode: .observe, name: name)
+        // At each advertisement of such a band: nothing is written for that.
+        guard try !read("look up a band", { engine in try engine.bands.isForgotten(address) }) else { return }
         try write("take a band in") { engine, _ in try engine.bands.takeIn(band) }
     }
 
@@ -190,9 +193,10 @@ public actor Store {
         try write("read the configuration") { engine, _ in try engine.bands.clearConfigured() }
     }
 
-    /// Rows are kept and go on uploading. Of a band in the configuration file only the command's part is undone.
+    /// Rows are kept and go on uploading. Of a band in the configuration file only the command's part is undone. It is not taken
+    /// in by itself any more, until it is adopted.
     public func forget(_ address: BluetoothAddress) throws(StoreError) {
-        try write("forget a band") { engine, _ in try engine.bands.forget(address) }
+        try write("forget a band") { engine, now in try engine.bands.forget(address, now: now) }
     }
 
     /// Forgotten bands of which nothing was ever known are no longer listed. Returns how many there were.

@@ -93,6 +93,7 @@ enum DoctorConfiguration {
         }
         facts.configuration.adapters = configuration.adapters
         facts.configuration.maxLinks = configuration.maxLinks
+        facts.configuration.freeSpaceFloor = configuration.storage.freeSpaceFloor
         return (configuration, facts)
     }
 

@@ -161,12 +161,15 @@ private func words(after marker: String, in text: String) -> [String] {
         ]
         report.keptAs = "/s/gateway.db.salvaged-1"
         problems.append(report.problem)
+        report.damagedTables = ["conflicts"]
+        problems.append(report.problem)
         for newest: UInt32 in [900, 4_000] {
             problems += [BandRoom(ackPoint: 0, newest: newest, capacity: 1_000).problem].compactMap { $0 }
         }
         #expect(
             problems.map(\.code) == [
-                "store_salvaged", "store_salvaged", "band_waits_for_server", "band_waits_for_server",
+                "store_salvaged", "store_salvaged", "store_salvaged", "band_waits_for_server",
+                "band_waits_for_server",
             ])
         for problem in problems {
             #expect(!(problem.text + problem.remedy).contains("{"), "\(problem)")

@@ -88,7 +88,7 @@ private let cases: [Case] = [
     },
     Case(
         "adapter_off", .error, says: "00:1A:7D:DA:71:13 (hci0) is switched off",
-        fix: "Run `bluetoothctl power on`"
+        fix: "Run `bluetoothctl`, and at its prompt `select 00:1A:7D:DA:71:13` and then `power on`"
     ) {
         $0.view.adapters[0].isPowered = false
     },
@@ -201,6 +201,27 @@ private let cases: [Case] = [
         $0.disk?.freeBytes = 400_000_000
     },
     Case("space_gone", .error, says: "10 MB are free", fix: "at once") { $0.disk?.freeBytes = 10_999_999 },
+    Case(
+        "space_gone", .error,
+        says: "80 MB are free under /var/lib/bandferry: that is less than free_space_floor (67 MB)",
+        fix: "or lower free_space_floor under [storage]."
+    ) {
+        $0.configuration.freeSpaceFloor = 64 << 20
+        $0.disk?.freeBytes = 80_000_000
+        $0.disk?.roomBytes = 60_000_000
+    },
+    Case("space_low", .warning, says: "2100 MB are free", fix: "Free space on this file system") {
+        $0.configuration.freeSpaceFloor = 2_000_000_000
+        $0.disk?.freeBytes = 2_100_000_000
+        $0.disk?.roomBytes = 2_080_000_000
+    },
+    Case(
+        "disk_slow", .warning, says: "only 8 synced write(s) of 4 kB fitted",
+        fix: "Put the state directory on a better medium"
+    ) {
+        $0.disk?.syncMicroseconds = Array(repeating: 1_000_000, count: 8)
+        $0.disk?.ranOutOfTime = true
+    },
     // The server
     Case(
         "host_clock_wrong", .error, says: "the clock is wrong", fix: "Set this machine's clock (timedatectl)"
@@ -489,12 +510,39 @@ private let cases: [Case] = [
         #expect(Doctor.diagnose(facts).findings.map(\.code) == ["space_low"])
     }
 
-    @Test func fewWritesSayNothingOfTheDisk() {
+    /// As where the disk is full, or fails; but not where there was no time for more.
+    @Test func fewWritesSayNothingOfTheDiskUnlessThereWasNoTimeForMore() {
         var facts = healthy()
-        facts.disk?.syncMicroseconds = Array(repeating: 5_000_000, count: Doctor.enoughSyncs - 1)
+        for (count, takes) in [(Doctor.enoughSyncs - 1, Int64(450_000)), (2, 5_000_000), (1, 9_000_000)] {
+            facts.disk?.syncMicroseconds = Array(repeating: takes, count: count)
+            facts.disk?.ranOutOfTime = false
+            #expect(Doctor.diagnose(facts).findings == [])
+            facts.disk?.ranOutOfTime = true
+            #expect(Doctor.diagnose(facts).findings.map(\.code) == ["disk_slow"])
+        }
+        // One that stood still once is no more than that.
+        facts.disk?.syncMicroseconds = [9_000_000, 4_000]
         #expect(Doctor.diagnose(facts).findings == [])
-        facts.disk?.syncMicroseconds.append(5_000_000)
+        facts.disk?.syncMicroseconds = Array(repeating: 300_000, count: Doctor.enoughSyncs)
         #expect(Doctor.diagnose(facts).findings.map(\.code) == ["disk_slow"])
+    }
+
+    /// The daemon's own rule: SpaceJudge. What is free and what is room differ by the database's log.
+    @Test func whereTheDaemonStoresNothingTheDoctorSaysSo() {
+        var facts = healthy()
+        func codes(room: Int64, floor: Int64, free: Int64) -> [String] {
+            facts.configuration.freeSpaceFloor = floor
+            facts.disk?.freeBytes = free
+            facts.disk?.roomBytes = room
+            return Doctor.diagnose(facts).findings.map(\.code)
+        }
+        #expect(codes(room: 99_999_999, floor: 100_000_000, free: 600_000_000) == ["space_gone"])
+        #expect(codes(room: 100_000_000, floor: 100_000_000, free: 600_000_000) == ["space_low"])
+        #expect(codes(room: 124_999_999, floor: 100_000_000, free: 600_000_000) == ["space_low"])
+        #expect(codes(room: 125_000_000, floor: 100_000_000, free: 600_000_000) == [])
+        // Without a floor only what is free counts.
+        #expect(codes(room: 0, floor: 0, free: 600_000_000) == [])
+        #expect(codes(room: -5, floor: 0, free: 49_000_000) == ["space_gone"])
     }
 
     @Test func oneSlowWriteInAHundredIsNoSlowDisk() {

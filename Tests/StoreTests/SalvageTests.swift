@@ -172,6 +172,132 @@ import Testing
         #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == 2_000)
     }
 
+    // MARK: what the server would not take
+
+    /// Of an owned band whose records wait for the server: all are stored, the last page of them only as `refuse` left it.
+    private func withSetAside(
+        held: Bool,
+        _ body: (_ fixture: StoreFixture, _ opened: Store, _ gone: ClosedRange<UInt32>) async throws -> Void
+    ) async throws {
+        let fixture = try StoreFixture()
+        let store = try await openWithWaitingBand(fixture)
+        _ = try await store.progress(of: device, info: info(1, 2_000), ack: .upload)
+        _ = try await store.commit(chunk(1...2_000), of: device, clock: reading(), ack: .upload)
+        let outbox = try fixture.outbox()
+        while let batch = try outbox.nextBatch() {
+            let taken = batch.items.filter { $0.key.seq <= 1_500 }
+            try outbox.confirm(taken, of: batch)
+            try outbox.quarantine(
+                batch.items.filter { $0.key.seq > 1_500 }, of: batch,
+                code: held ? "consent_missing" : "bad_time",
+                message: "", held: held)
+        }
+        let gaps = try outbox.unsent(device, limit: 1_000)
+        try outbox.markGapsSent(gaps, of: device)
+        try await store.close()
+        try Self.destroyLeaf(fixture)
+        let opened = try fixture.open()
+        let stored = Set(try fixture.samples().map(\.seq))
+        let first = try #require((1...2_000 as ClosedRange<UInt32>).first { !stored.contains($0) })
+        #expect(first > 1_500 && stored.count == first - 1, "the page that was destroyed is the last")
+        try await body(fixture, opened, first...2_000)
+    }
+
+    @Test func whatWaitedForConsentAndIsLostIsAskedForAgainAndNotAckedAway() async throws {
+        try await withSetAside(held: true) { fixture, opened, gone in
+            let report = try #require(opened.salvage)
+            #expect(report.damagedTables == ["samples"])
+            #expect(report.losses.map(\.seqs) == [[gone]])
+            #expect(report.problem.text.contains("\(gone.count) record(s) could not be read"))
+            #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == 1_500)
+            // Consent comes, and what is here goes up. The band has the rest still, and is not told to free it.
+            let outbox = try fixture.outbox()
+            _ = try outbox.releaseHeld(device)
+            while let batch = try outbox.nextBatch() { try outbox.confirm(batch.items, of: batch) }
+            let kept = gone.lowerBound - 1
+            #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == kept)
+            let progress = try await opened.progress(of: device, info: info(1_501, 2_000), ack: .upload)
+            #expect(progress.nextSeq == gone.lowerBound)
+            let outcome = try await opened.commit(chunk(gone), of: device, clock: reading(), ack: .upload)
+            #expect(outcome.ackThrough == kept)
+            #expect(try fixture.samples().count == 2_000)
+            while let batch = try outbox.nextBatch() { try outbox.confirm(batch.items, of: batch) }
+            #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == 2_000)
+        }
+    }
+
+    @Test func whatWaitedForConsentAndTheBandHasNoMoreIsNamed() async throws {
+        try await withSetAside(held: true) { fixture, opened, gone in
+            let progress = try await opened.progress(of: device, info: info(2_001, 2_010))
+            let lost = chunk(
+                (2_001...2_010).map { record($0) },
+                questions: [suspect(progress.nextSeq, 2_000, .freedElsewhere)], through: 2_010)
+            _ = try await opened.commit(lost, of: device, clock: reading())
+            let question = try #require(try await opened.openQuestions().first)
+            try await opened.answer(
+                question,
+                with: [.gap(gap(question.suspect.firstSeq, question.suspect.lastSeq, .freedElsewhere))])
+            let gaps = try fixture.gaps()
+            #expect(gaps.map(\.cause) == [.storageLost])
+            #expect(gaps.map(\.firstSeq) == [gone.lowerBound] && gaps.map(\.lastSeq) == [2_000])
+        }
+    }
+
+    /// A gap names it since the server refused it; that it is no longer here either is said, and the band is asked.
+    @Test func whatWasRefusedForGoodAndIsLostIsSaidAndAskedForAgain() async throws {
+        try await withSetAside(held: false) { fixture, opened, gone in
+            #expect(opened.salvage?.losses.map(\.seqs) == [[gone]])
+            #expect(opened.salvage?.lostSamples == gone.count)
+            // Its gap is at the server, so the mark had passed it.
+            let progress = try await opened.progress(of: device, info: info(1, 2_000), ack: .upload)
+            #expect(progress.nextSeq == gone.lowerBound)
+            #expect(
+                try await opened.ackPoint(of: device, ring: ring, ack: .upload) == gone.lowerBound - 1)
+            let gaps = try fixture.gaps()
+            #expect(gaps.count == 500 && gaps.allSatisfy { $0.cause == .unreadable })
+        }
+    }
+
+    /// Of what is sound all is known: nothing is taken for lost while its sample is here.
+    @Test func whatWaitsForConsentAndIsHereGoesOnWaiting() async throws {
+        try await withSetAside(held: true) { fixture, opened, gone in
+            let outbox = try fixture.outbox()
+            #expect(try outbox.nextBatch() == nil)
+            #expect(try outbox.releaseHeld(device) == Int(gone.lowerBound) - 1_501)
+        }
+    }
+
+    @Test func secondReadingsThatMayBeLostAreSaidAndTheBandIsReadAgain() async throws {
+        let fixture = try StoreFixture()
+        let store = try await openWithWaitingBand(fixture)
+        _ = try await store.progress(of: device, info: info(1, 100), ack: .upload)
+        _ = try await store.commit(chunk(1...100), of: device, clock: reading(), ack: .upload)
+        let other = chunk([record(50, value: 99)], through: 100)
+        #expect(try await store.commit(other, of: device, clock: reading(), ack: .upload).conflicts == 1)
+        let before = try fixture.outbox()
+        while let batch = try before.nextBatch() {
+            try before.confirm(batch.items.filter { $0.origin == .sample }, of: batch)
+            let second = batch.items.filter { $0.origin != .sample }
+            try before.quarantine(second, of: batch, code: "consent_missing", message: "", held: true)
+        }
+        #expect(try await store.ackPoint(of: device, ring: ring, ack: .upload) == 49)
+        try await store.close()
+        try Self.destroyTable("conflicts", fixture)
+        let opened = try fixture.open()
+        let report = try #require(opened.salvage)
+        #expect(report.damagedTables == ["conflicts"])
+        #expect(report.problem.text.contains("Second readings"))
+        #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == 49)
+        let progress = try await opened.progress(of: device, info: info(50, 100), ack: .upload)
+        #expect(progress.nextSeq == 50)
+        let again = chunk([record(50, value: 99)] + (51...100).map { record($0) }, through: 100)
+        let outcome = try await opened.commit(again, of: device, clock: reading(), ack: .upload)
+        #expect(outcome.conflicts == 1 && outcome.ackThrough == 49)
+        let outbox = try fixture.outbox()
+        while let batch = try outbox.nextBatch() { try outbox.confirm(batch.items, of: batch) }
+        #expect(try await opened.ackPoint(of: device, ring: ring, ack: .upload) == 100)
+    }
+
     @Test func theEndOfARingThatIsNoLongerOnTheBandIsAskedOfTheServer() async throws {
         let fixture = try StoreFixture()
         let store = try await fixture.openWithBand()
@@ -245,8 +371,11 @@ import Testing
     @Test func bandsOfADamagedTableAreObservedWhereTheirIDIsCertain() async throws {
         let fixture = try StoreFixture()
         let store = try await fixture.openWithBand()
-        let (twice, forgotten) = (BluetoothAddress(bits: 2), BluetoothAddress(bits: 3))
-        for (address, device) in [(twice, "old-name"), (twice, "new-name"), (forgotten, "given-away")] {
+        let (twice, other) = (BluetoothAddress(bits: 2), BluetoothAddress(bits: 3))
+        let forgotten = BluetoothAddress(bits: 4)
+        for (address, device) in [
+            (twice, "old-name"), (twice, "new-name"), (other, "kitchen"), (forgotten, "given-away"),
+        ] {
             try await store.adopt(
                 address: address, device: try #require(DeviceID(device)), mode: .own, name: nil,
                 configured: false)
@@ -258,10 +387,9 @@ import Testing
         let opened = try fixture.open()
         #expect(opened.salvage?.damagedTables == ["bands"])
         let found = try await opened.adoptedBands()
-        #expect(
-            found.map(\.address) == [forgotten, StoreFixture.address], "forgotten or not: no index tells")
+        #expect(found.map(\.address) == [other, StoreFixture.address], "what was forgotten stays so")
         #expect(found.allSatisfy { $0.mode == .observe })
-        #expect(try await opened.bandStatuses().count == 4, "the samples of all go on uploading")
+        #expect(try await opened.bandStatuses().count == 5, "the samples of all go on uploading")
     }
 
     /// The one page of a table, not its indexes.

@@ -27,7 +27,7 @@ class Adapter(ClinicCase):
         self.foreign(stack).call(
             "/org/bluez/hci0", "org.freedesktop.DBus.Properties", "Set", "ssv",
             ["org.bluez.Adapter1", "Powered", Variant("b", False)])
-        self.check(stack, "adapter_off", "error", "`bluetoothctl power on`")
+        self.check(stack, "adapter_off", "error", "` and then `power on`")
 
     def test_no_adapter(self):
         stack = self.stack(modes={})
@@ -106,7 +106,9 @@ class Band(ClinicCase):
         stack.start_bus().start_server().start_sim()
         stack.write_configuration()
         self.foreign(stack).connect(stack.bands[0])
-        self.check(stack, "cache_stale", "error", f"`bluetoothctl remove {stack.bands[0]}`", "firmware changed")
+        findings = self.check(
+            stack, "cache_stale", "error", f"`bluetoothctl remove {stack.bands[0]}`", "firmware changed")
+        self.assertIn(f"`bandferry pair {stack.bands[0]}`", findings["cache_stale"]["remedy"])
 
     def test_the_slots_are_used_up(self):
         stack = self.stack(more=["max_links = 1"])

@@ -10,7 +10,7 @@ from clinic import HERE, ClinicCase
 
 SLOW_SYNC = """
 #include <unistd.h>
-int fdatasync(int file) { (void) file; usleep(300000); return 0; }
+int fdatasync(int file) { (void) file; usleep(MICROSECONDS); return 0; }
 """
 
 
@@ -96,16 +96,22 @@ class Host(ClinicCase):
         stack.configuration.write_text(text.replace("trust = always", "trust = auto"))
         self.check(stack, "clock_unsynchronised", "warning", "timedatectl set-ntp true")
 
-    def test_a_slow_disk(self):
+    def slow_disk(self, microseconds, words):
         stack = self.stack()
         stack.start()
         self.synced(stack)
         source = stack.directory / "slow.c"
-        source.write_text(SLOW_SYNC)
+        source.write_text(SLOW_SYNC.replace("MICROSECONDS", str(microseconds)))
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(source.with_suffix(".so")), str(source)], check=True)
         self.check(
-            stack, "disk_slow", "warning", "better medium", "99th percentile",
+            stack, "disk_slow", "warning", "better medium", words,
             environment={"LD_PRELOAD": str(source.with_suffix(".so"))})
+
+    def test_a_slow_disk(self):
+        self.slow_disk(300_000, "99th percentile")
+
+    def test_a_disk_that_is_so_slow_that_few_writes_fit(self):
+        self.slow_disk(1_000_000, "is very slow: only ")
 
     def test_little_space(self):
         stack = self.stack()

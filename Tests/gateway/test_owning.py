@@ -141,10 +141,19 @@ class AnyBand(OwnedBand):
         self.wait_until_freed(stack, 600)
         band = stack.status()["bands"][0]
         self.assertEqual((band["mode"], band["ack"]), ("own", "upload"))
-        # What was forgotten is a stranger again.
+        # What was forgotten stays so, whenever it is heard, also after a restart.
         stack.command("forget", stack.bands[0])
-        stack.wait(lambda: [(band["mode"], band["adopted"]) for band in stack.status()["bands"]] == [("observe", True)],
-                   "the band to be taken in again", pause=0.3)
+        self.record(stack)
+        for _ in range(2):
+            seen = json.loads(stack.command("--json", "scan", "--seconds", "3"))
+            self.assertIn(stack.bands[0], json.dumps(seen))
+            band = stack.status()["bands"][0]
+            self.assertEqual((band["adopted"], band["stored"]), (False, 600))
+            stack.daemon.stop()
+            stack.start_daemon()
+            stack.wait(lambda: stack.status()["running"], "the daemon", pause=0.2)
+        stack.command("adopt", stack.bands[0], "--mode", "observe")
+        self.wait_until_read(stack, 900)
 
 
 class Terminal:
