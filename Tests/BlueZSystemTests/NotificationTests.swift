@@ -139,7 +139,13 @@ private func send(_ bytes: [UInt8], _ socket: Int32) {
             try await Task.sleep(for: .milliseconds(1))
         }
         #expect(count == 100)
-        #expect(Glibc.send(theirs, [1], 1, Int32(MSG_NOSIGNAL)) == -1)
+        // A process that another test starts at this moment has a copy of it for as long as it takes to become another program.
+        var isOpen = true
+        for _ in 0..<4_000 where isOpen {
+            isOpen = Glibc.send(theirs, [1], 1, Int32(MSG_NOSIGNAL)) != -1
+            if isOpen { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        #expect(!isOpen)
         close(theirs)
         drain.stop()
     }
