@@ -29,6 +29,7 @@ struct DatabaseOpening {
     func openStore(now: Timestamp) throws(StoreError) -> Opened {
         try directory.prepare()
         try directory.swapIn(at: now)
+        try directory.requireRegularDatabase()
         if directory.hadDatabase, directory.isDatabaseEmpty { _ = try directory.setDatabaseAside(at: now) }
         if !directory.hasDatabase {
             if let last = directory.awaited {
@@ -207,6 +208,7 @@ struct DatabaseOpening {
     }
 
     private func requireDatabase() throws(StoreError) {
+        try directory.requireRegularDatabase()
         if directory.hasDatabase { return }
         if let aside = directory.awaited { throw waiting(aside) }
         throw StoreError(
