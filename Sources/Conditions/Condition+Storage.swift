@@ -2,7 +2,7 @@
 extension Condition {
     static let storageRows: [Condition] = [
         storeFull, storeReadOnly, storeCorrupt, storeNewerSchema, storeIO, storeBusy, storeLocked,
-        storeMissing,
+        storeMissing, storeMoved,
         storeDirectory, storeRefused, storeClosed, storeOther, storeLowSpace, storeOpening, storeSalvaged,
         storeSalvagedInPart, diskSlow, spaceLow, spaceGone,
     ]
@@ -34,6 +34,11 @@ extension Condition {
     public static let storeMissing = Condition(
         "store_missing", .error, "{operation}: {message}.",
         fix: "Start the daemon once, or check state_directory in the configuration.")
+    public static let storeMoved = Condition(
+        "store_moved", .error, "{operation}: {message}.",
+        fix:
+            "Nothing is acknowledged until it was opened again, which happens by itself. Don't remove or replace the files "
+            + "of a daemon that runs: stop it first (docs/moving-to-a-new-card.md).")
     public static let storeDirectory = Condition(
         "store_directory", .error, "{operation}: {message}.",
         fix: "Make it a directory that belongs to the daemon's user, with mode 0700.")

@@ -95,7 +95,10 @@ struct DatabaseOpening {
     }
 
     /// The connection of the check that goes on while the database is in use.
-    func openChecker() throws -> Database { try openProbed() }
+    func openChecker() throws -> Database {
+        try OpenFilesNotice.requireInPlace(path)
+        return try openProbed()
+    }
 
     /// As the database says, else as the last one said, else a new one.
     private func gatewayID(in database: Database) throws(StoreError) -> String {
@@ -114,6 +117,7 @@ struct DatabaseOpening {
     /// sent again, so it need not wait for the medium: synchronous = NORMAL. See `Outbox.writeDurably` for the rest.
     func openOutbox() throws(StoreError) -> Database {
         try storing("open the database for the upload", path) {
+            try OpenFilesNotice.requireInPlace(path)
             try requireDatabase()
             let database = try Database(path: path, access: .readWrite, vfs: vfs)
             try Migrator(database: database).requireCurrent()
@@ -211,6 +215,7 @@ struct DatabaseOpening {
         try directory.requireRegularDatabase()
         if directory.hasDatabase { return }
         if let aside = directory.awaited { throw waiting(aside) }
+        if directory.hadDatabase { throw gone() }
         throw StoreError(
             kind: .missing, operation: "open the database", path: path, message: "there is no database here")
     }
