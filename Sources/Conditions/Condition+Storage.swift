@@ -4,7 +4,7 @@ extension Condition {
         storeFull, storeReadOnly, storeCorrupt, storeNewerSchema, storeIO, storeBusy, storeLocked,
         storeMissing, storeMoved,
         storeDirectory, storeRefused, storeClosed, storeOther, storeLowSpace, storeOpening, storeSalvaged,
-        storeSalvagedInPart, diskSlow, spaceLow, spaceGone,
+        storeSalvagedInPart, storeLogLost, diskSlow, spaceLow, spaceGone,
     ]
 
     public static let storeFull = Condition(
@@ -71,6 +71,14 @@ extension Condition {
         "The database was damaged; {samples} sample(s) were brought over into a new one, {lost} record(s) could not be read "
             + "and are asked for again.",
         fix: salvagedFix)
+
+    public static let storeLogLost = Condition(
+        "store_log_lost", .warning,
+        "The log of the database (gateway.db-wal) was missing at a start: what was stored last is lost.",
+        fix:
+            "Nothing has to be done for the data: what the bands and the server lack, too, is named in the gaps. Leave the files "
+            + "whose names begin with gateway.db together; a copy needs them all, or `.backup` (docs/moving-to-a-new-card.md)."
+    )
 
     public static let diskSlow = Condition(
         "disk_slow", .warning,

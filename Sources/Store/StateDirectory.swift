@@ -96,9 +96,16 @@ struct StateDirectory {
     }
 
     var hasDatabase: Bool { access(databasePath, F_OK) == 0 }
-    var hasLog: Bool { access(databasePath + "-wal", F_OK) == 0 }
+    var hasLog: Bool { access(resolvedDatabasePath + "-wal", F_OK) == 0 }
     /// Only while a database is being made: from then on it has a write-ahead log.
     var hasJournal: Bool { access(databasePath + "-journal", F_OK) == 0 }
+
+    /// Where a link leads to: the log is there.
+    private var resolvedDatabasePath: String {
+        guard let resolved = realpath(databasePath, nil) else { return databasePath }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
 
     // MARK: Damaged databases
 
