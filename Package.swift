@@ -93,7 +93,10 @@ let adapters: [Target] = [
         ]),
     library(
         "Store",
-        ["Threading", "SQLite", "Timekeeping", "Conditions", "GatewayModel", "BandProfile", "CLinux"]),
+        [
+            "Locking", "Threading", "SQLite", "Timekeeping", "Conditions", "GatewayModel", "BandProfile",
+            "CLinux",
+        ]),
     library(
         "Uplink",
         [

@@ -2,9 +2,9 @@
 extension Condition {
     static let storageRows: [Condition] = [
         storeFull, storeReadOnly, storeCorrupt, storeNewerSchema, storeIO, storeBusy, storeLocked,
-        storeMissing,
+        storeMissing, storeMoved,
         storeDirectory, storeRefused, storeClosed, storeOther, storeLowSpace, storeOpening, storeSalvaged,
-        storeSalvagedInPart, storeSalvagedReadings, diskSlow, diskVerySlow, spaceLow,
+        storeSalvagedInPart, storeSalvagedReadings, storeLogLost, diskSlow, diskVerySlow, spaceLow,
         spaceGone, spaceBelowFloor,
     ]
 
@@ -35,6 +35,11 @@ extension Condition {
     public static let storeMissing = Condition(
         "store_missing", .error, "{operation}: {message}.",
         fix: "Start the daemon once, or check state_directory in the configuration.")
+    public static let storeMoved = Condition(
+        "store_moved", .error, "{operation}: {message}.",
+        fix:
+            "Nothing is acknowledged until it was opened again, which happens by itself. Don't remove or replace the files "
+            + "of a daemon that runs: stop it first (docs/moving-to-a-new-card.md).")
     public static let storeDirectory = Condition(
         "store_directory", .error, "{operation}: {message}.",
         fix: "Make it a directory that belongs to the daemon's user, with mode 0700.")
@@ -73,6 +78,14 @@ extension Condition {
             + "and are asked for again. Second readings, which bands gave of a record with other content, may be lost as well: "
             + "how many can't be told, and the bands are asked again for what they still have.",
         fix: salvagedFix)
+
+    public static let storeLogLost = Condition(
+        "store_log_lost", .warning,
+        "The log of the database (gateway.db-wal) was missing at a start: what was stored last is lost.",
+        fix:
+            "Nothing has to be done for the data: what the bands and the server lack, too, is named in the gaps. Leave the files "
+            + "whose names begin with gateway.db together; a copy needs them all, or `.backup` (docs/moving-to-a-new-card.md)."
+    )
 
     public static let diskSlow = Condition(
         "disk_slow", .warning,

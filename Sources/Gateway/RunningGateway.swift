@@ -494,7 +494,7 @@ actor RunningGateway {
             try await store.checkHealth()
             return false
         } catch {
-            return error.kind == .corrupt || error.kind == .closed
+            return [.corrupt, .closed, .moved].contains(error.kind)
         }
     }
 }

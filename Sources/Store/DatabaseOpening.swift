@@ -18,6 +18,8 @@ struct DatabaseOpening {
         var database: Database
         /// It was not closed cleanly, or not all of it could be looked at in time: the rest is checked while it is in use.
         var wantsCheck: Bool
+        /// Its log was lost, and with it what was stored last.
+        var hasLostLog = false
         /// It was damaged, and this was done about it.
         var salvage: SalvageReport?
     }
@@ -29,6 +31,7 @@ struct DatabaseOpening {
     func openStore(now: Timestamp) throws(StoreError) -> Opened {
         try directory.prepare()
         try directory.swapIn(at: now)
+        try directory.requireRegularDatabase()
         if directory.hadDatabase, directory.isDatabaseEmpty { _ = try directory.setDatabaseAside(at: now) }
         if !directory.hasDatabase {
             if let last = directory.awaited {
@@ -44,7 +47,7 @@ struct DatabaseOpening {
         }
         directory.removeSalvage()
         do {
-            return try openChecked()
+            return try openChecked(now: now)
         } catch {
             guard error.kind == .corrupt else { throw error }
             // Should the salvage be broken off, the next start goes on with it and checks nothing first.
@@ -58,7 +61,7 @@ struct DatabaseOpening {
                 error.message += "; nothing can be read of it, and it was set aside as \(name)"
                 throw error
             }
-            var opened = try openChecked()
+            var opened = try openChecked(now: now)
             opened.salvage = report
             return opened
         }
@@ -78,7 +81,9 @@ struct DatabaseOpening {
         }
     }
 
-    private func openChecked() throws(StoreError) -> Opened {
+    private func openChecked(now: Timestamp) throws(StoreError) -> Opened {
+        // Any connection makes one.
+        let hadLog = directory.hasLog
         try refuseForeign()
         let database = try storing("open the database", path) {
             let database = try Database(path: path, access: .readWrite, vfs: vfs)
@@ -87,14 +92,18 @@ struct DatabaseOpening {
             try Migrator(database: database).run()
             return database
         }
-        let wantsCheck = try check(database)
+        var opened = Opened(database: database, wantsCheck: false)
+        try check(&opened, hadLog: hadLog, now: now)
         try directory.rememberDatabase(of: try gatewayID(in: database))
         directory.forgetAwaited()
-        return Opened(database: database, wantsCheck: wantsCheck)
+        return opened
     }
 
     /// The connection of the check that goes on while the database is in use.
-    func openChecker() throws -> Database { try openProbed() }
+    func openChecker() throws -> Database {
+        try OpenFilesNotice.requireInPlace(path)
+        return try openProbed()
+    }
 
     /// As the database says, else as the last one said, else a new one.
     private func gatewayID(in database: Database) throws(StoreError) -> String {
@@ -113,11 +122,14 @@ struct DatabaseOpening {
     /// sent again, so it need not wait for the medium: synchronous = NORMAL. See `Outbox.writeDurably` for the rest.
     func openOutbox() throws(StoreError) -> Database {
         try storing("open the database for the upload", path) {
+            try OpenFilesNotice.requireInPlace(path)
             try requireDatabase()
             let database = try Database(path: path, access: .readWrite, vfs: vfs)
             try Migrator(database: database).requireCurrent()
             try configure(database, synchronous: "NORMAL", expecting: "1", cacheKilobytes: 256)
             database.disableAutomaticCheckpoints()
+            // The log is the store's, which knows when it may go.
+            database.keepLogAtClose(true)
             return database
         }
     }
@@ -159,11 +171,12 @@ struct DatabaseOpening {
         try database.execute("PRAGMA journal_size_limit = 8388608")
     }
 
-    /// Throws for damage. True when more of it is to be looked at than there was time for.
-    private func check(_ database: Database) throws(StoreError) -> Bool {
-        try storing("check the database", path) {
-            let meta = MetaTable(database: database)
-            let unclean = try meta.read(.open) == 1
+    /// Throws for damage. Says when more of it is to be looked at than there was time for.
+    private func check(_ opened: inout Opened, hadLog: Bool, now: Timestamp) throws(StoreError) {
+        let database = opened.database
+        (opened.wantsCheck, opened.hasLostLog) = try storing("check the database", path) {
+            let state = try MetaTable(database: database).read(.open) ?? 0
+            let unclean = state != 0
             let suspicion = directory.suspicion
             let result =
                 switch suspicion {
@@ -189,11 +202,14 @@ struct DatabaseOpening {
             }
             // Kept until the database was closed cleanly: if damage is met once more, no check is believed.
             if suspicion == .raised { directory.note(.checked) }
-            try meta.write(.open, 1)
+            let hasLostLog = state == LogMark.begins && !hadLog
+            if hasLostLog { try LostLog(database: database).note(now: now) }
             // A log that a failed sync may have broken on the medium, unseen as long as the kernel has it in memory,
             // is not built on. See `Engine.transaction`.
-            try database.checkpoint(.truncate)
-            return unclean || result == .timeUp
+            let mark = LogMark(database: database)
+            try mark.putInUse()
+            try mark.moveLog(.truncate)
+            return (unclean || result == .timeUp, hasLostLog)
         }
     }
 
@@ -207,8 +223,10 @@ struct DatabaseOpening {
     }
 
     private func requireDatabase() throws(StoreError) {
+        try directory.requireRegularDatabase()
         if directory.hasDatabase { return }
         if let aside = directory.awaited { throw waiting(aside) }
+        if directory.hadDatabase { throw gone() }
         throw StoreError(
             kind: .missing, operation: "open the database", path: path, message: "there is no database here")
     }

@@ -6,6 +6,8 @@ import Timekeeping
 /// The store's connection and everything that is prepared on it. Belongs to the `Store` actor.
 final class Engine {
     let database: Database
+    private let files: OpenFiles
+    private let notice: OpenFilesNotice
     let bands: BandTable
     let rings: RingTable
     let writer: ChunkWriter
@@ -18,12 +20,16 @@ final class Engine {
     private var bandIDs: [DeviceID: Int64] = [:]
     /// The log was written and could not be synced: see `transaction`.
     private var logIsSuspect = false
+    /// The log was moved, and could not be marked anew.
+    private var markIsPending = false
 
     /// Pages in the log at which it is moved into the database: 4 MiB.
     private static let checkpointFrames = 1_000
 
     init(_ database: Database, zones: @escaping ZoneLookup) throws {
         self.database = database
+        files = try OpenFiles(of: database)
+        notice = OpenFilesNotice.post(files)
         bands = BandTable(database: database)
         writer = try ChunkWriter(database, zones: zones)
         rings = writer.rings
@@ -40,12 +46,37 @@ final class Engine {
         database.disableAutomaticCheckpoints()
     }
 
+    deinit { notice.withdraw() }
+
     func close() throws {
         try MetaTable(database: database).write(.open, 0)
         try database.checkpoint(.truncate)
+        database.keepLogAtClose(false)
     }
 
-    /// One transaction, durable when this returns.
+    /// After `.moved`. The log is moved into the file that it belongs to, whatever that is called now: of one whose log was
+    /// removed that is all there was to mend, and one that was renamed is whole. No log is left beside a database that
+    /// it does not belong to.
+    func partWithFiles(at now: Timestamp) throws {
+        guard !files.isLogForeign() else {
+            // Whoever writes there does so into the same database. It is left as it is.
+            database.keepLogAtClose(true)
+            return
+        }
+        defer {
+            if (try? files.isDatabaseInPlace()) == false {
+                files.removeLeftBehind(renaming: "\(files.path).moved-\(now.milliseconds)-wal")
+            }
+        }
+        try MetaTable(database: database).write(.open, 0)
+        guard try database.checkpoint(.truncate) else {
+            throw StoreError(
+                kind: .busy, operation: "checkpoint", path: database.path,
+                message: "a reader keeps the log from being moved")
+        }
+    }
+
+    /// One transaction, durable when this returns, in the files that the next start opens.
     ///
     /// After a failed fsync Linux takes the pages for clean, so a later fsync that succeeds proves nothing for
     /// them: a power cut could then break the log in the middle, below commits that were acked. So the log is
@@ -60,7 +91,13 @@ final class Engine {
             logIsSuspect = false
         }
         do {
-            return try database.transaction(.immediate, body)
+            let value = try database.transaction(.immediate, in: files) {
+                if markIsPending { try LogMark(database: database).putInUse() }
+                return try body()
+            }
+            if markIsPending { database.keepLogAtClose(false) }
+            markIsPending = false
+            return value
         } catch {
             writer.forget()
             if let error = error as? SQLiteError, error.code.primary == .ioError { logIsSuspect = true }
@@ -72,7 +109,8 @@ final class Engine {
 
     /// After a commit; see `Store.write`.
     func checkpoint() {
-        do { try database.checkpoint(.passive) } catch {
+        do { try LogMark(database: database).moveLog(.passive) } catch {
+            markIsPending = true
             if error.code.primary == .ioError { logIsSuspect = true }
         }
     }
@@ -121,6 +159,7 @@ final class Engine {
     func progress(band: Int64, info: RingInfo, ack: AckPolicy, now: Timestamp) throws -> RingProgress {
         let ring = try rings.findOrInsert(band: band, info.ring, now: now)
         try rings.note(info, ring: ring.id, now: now)
+        try LostLog(database: database).settle(ring: ring.id, oldest: info.oldestSeq)
         var predecessors: [RingProgress.Predecessor] = []
         for other in try rings.all(band: band) where other.id != ring.id {
             let isAsked = try writer.questions.all(ring: other.id).contains { $0.seqs.upperBound == .max }

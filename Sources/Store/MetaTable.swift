@@ -4,7 +4,7 @@ import SQLite
 /// Single numbers that belong to the database as a whole.
 struct MetaTable {
     enum Key: String {
-        /// 1 while a daemon has the database open: found at the next open, it tells of an unclean stop.
+        /// Not 0 while a daemon has the database open: found at the next open, it tells of an unclean stop. See LogMark.
         case open
         /// When the last health check wrote, ms.
         case health

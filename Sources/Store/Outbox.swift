@@ -9,6 +9,7 @@ import SQLite
 public final class Outbox {
     public let path: String
     let database: Database
+    private let files: OpenFiles
     let unconfirmed: SeqIntervals
     let gaps: GapLedger
     let selection: OutboxSelection
@@ -28,6 +29,7 @@ public final class Outbox {
         let parts = try storing("open the database for the upload", database.path) {
             (try SeqIntervals(database), try GapLedger(database), try ComparisonTable(database))
         }
+        files = try OpenFiles(of: database)
         self.database = database
         self.now = now
         path = database.path
@@ -231,7 +233,7 @@ public final class Outbox {
             try database.setPragma("synchronous", "FULL")
             defer { _ = try? database.setPragma("synchronous", "NORMAL") }
             let time = now()
-            return try database.transaction(.immediate) { try body(time) }
+            return try database.transaction(.immediate, in: files) { try body(time) }
         }
     }
 
@@ -239,6 +241,8 @@ public final class Outbox {
         -> Value
     {
         let time = now()
-        return try storing(operation, path) { try database.transaction(.immediate) { try body(time) } }
+        return try storing(operation, path) {
+            try database.transaction(.immediate, in: files) { try body(time) }
+        }
     }
 }

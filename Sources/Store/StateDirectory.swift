@@ -39,7 +39,7 @@ struct StateDirectory {
     /// Keeps the gateway's name, too: a new database after a loss is that of the same gateway.
     func rememberDatabase(of gateway: String) throws(StoreError) {
         if hadDatabase, rememberedGateway == gateway { return }
-        let descriptor = open(markerPath, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        let descriptor = open(markerPath, O_CREAT | O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("note that there is a database") }
         defer { close(descriptor) }
         // All of it fits one block. A name that was cut off is none, and is written again.
@@ -55,7 +55,7 @@ struct StateDirectory {
 
     /// Of a small file; nil when there is none, or nothing in it.
     private func text(of path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 64)
@@ -86,10 +86,26 @@ struct StateDirectory {
         guard fsync(descriptor) == 0 else { throw failure("sync the state directory") }
     }
 
+    /// Throws for anything but a file: to open a pipe waits until somebody writes to it, for ever.
+    func requireRegularDatabase() throws(StoreError) {
+        var facts = stat()
+        guard stat(databasePath, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG else { return }
+        throw StoreError(
+            kind: .directory, operation: "look at the database", path: databasePath,
+            message: "it is not a regular file", remedy: "Move away what has the name of the database.")
+    }
+
     var hasDatabase: Bool { access(databasePath, F_OK) == 0 }
-    var hasLog: Bool { access(databasePath + "-wal", F_OK) == 0 }
+    var hasLog: Bool { access(resolvedDatabasePath + "-wal", F_OK) == 0 }
     /// Only while a database is being made: from then on it has a write-ahead log.
     var hasJournal: Bool { access(databasePath + "-journal", F_OK) == 0 }
+
+    /// Where a link leads to: the log is there.
+    private var resolvedDatabasePath: String {
+        guard let resolved = realpath(databasePath, nil) else { return databasePath }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
 
     // MARK: Damaged databases
 
@@ -148,7 +164,7 @@ struct StateDirectory {
 
     /// Where this can't be written down, a person puts it back with `bandferry recover`.
     private func noteAwaited(_ name: String) {
-        let descriptor = open(awaitedPath, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = open(awaitedPath, O_CREAT | O_WRONLY | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         _ = name.withCString { pwrite(descriptor, $0, strlen($0), 0) }
@@ -235,7 +251,7 @@ struct StateDirectory {
 
     /// As durable as can be had: the next start looks closer because of it, no more.
     func note(_ suspicion: Suspicion) {
-        let descriptor = open(suspicionPath, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = open(suspicionPath, O_CREAT | O_WRONLY | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         _ = suspicion.rawValue.withCString { pwrite(descriptor, $0, strlen($0), 0) }

@@ -19,6 +19,8 @@ public actor Store {
     /// The database turned out to be damaged while it was open. From then on every call throws this, so that
     /// nothing is acked; the next `open` checks the file and sets it aside.
     private var damage: StoreError?
+    /// The files were moved, and what was to be mended of that was.
+    private var hasParted = false
     private let directory: StateDirectory
     let limits: StoreLimits
     /// Where letting go of old samples goes on; nil = from the start.
@@ -35,6 +37,8 @@ public actor Store {
     private static let checkRetry: Duration = .seconds(600)
     /// What was done about a damaged database when this one was opened.
     public nonisolated let salvage: SalvageReport?
+    /// The log of the database was lost before this one was opened: see `LostLog`.
+    public nonisolated let hasLostLog: Bool
     private var lastHealthWrite: ContinuousClock.Instant?
     private var isRevising = false
     /// Told when times, offsets or wearers of stored samples changed, which then have to go up.
@@ -44,6 +48,7 @@ public actor Store {
 
     private init(
         _ engine: sending Engine, directory: StateDirectory, limits: StoreLimits, salvage: SalvageReport?,
+        hasLostLog: Bool,
         measureSpace: @escaping @Sendable () -> SpaceJudge.Reading?,
         now: @escaping @Sendable () -> Timestamp
     ) {
@@ -55,6 +60,7 @@ public actor Store {
         space = SpaceJudge(floor: limits.freeSpaceFloor)
         self.measureSpace = measureSpace
         self.salvage = salvage
+        self.hasLostLog = hasLostLog
         self.now = now
     }
 
@@ -85,11 +91,12 @@ public actor Store {
         let opened = try opening.openStore(now: now())
         let wantsCheck = opened.wantsCheck
         let salvage = opened.salvage
+        let hasLostLog = opened.hasLostLog
         let engine = try storing("open the database", directory.databasePath) {
             try Engine(opened.database, zones: zones)
         }
         let store = Store(
-            engine, directory: directory, limits: limits, salvage: salvage,
+            engine, directory: directory, limits: limits, salvage: salvage, hasLostLog: hasLostLog,
             measureSpace: measuresSpace ?? {
                 directory.freeSpace.map { SpaceJudge.Reading(free: $0, log: directory.logSize) }
             }, now: now)
@@ -104,7 +111,12 @@ public actor Store {
         backgroundCheck?.cancel()
         backgroundCheck = nil
         // A damaged one is left as it is: the next open has to see it.
-        guard damage == nil else { return }
+        if let damage {
+            if damage.kind == .moved, !hasParted {
+                try storing("close the database", path) { try part(from: engine) }
+            }
+            return
+        }
         try storing("close the database", path) { try engine.close() }
         directory.clearSuspicion()
     }
@@ -163,6 +175,26 @@ public actor Store {
         directory.note(isKnown ? .proven : .raised)
         backgroundCheck?.cancel()
         backgroundCheck = nil
+    }
+
+    /// From here on nothing is committed. The next `open` sees what is there now.
+    private func noteMoved(_ error: StoreError) {
+        damage = error
+        backgroundCheck?.cancel()
+        backgroundCheck = nil
+        guard let open else { return }
+        // At once: a kill would lose what only an open file has. Else `close` tries it again.
+        try? part(from: open)
+    }
+
+    private func part(from engine: Engine) throws {
+        // Where all was removed, an empty directory must not look like that of a new gateway.
+        if let name = try? MetaTable(database: engine.database).read(.gatewayID) {
+            try? directory.prepare()
+            try? directory.rememberDatabase(of: GatewayID.text(name))
+        }
+        try engine.partWithFiles(at: now())
+        hasParted = true
     }
 
     // MARK: Bands
@@ -428,6 +460,7 @@ public actor Store {
             let error = StoreError(error, doing: operation, path: path)
             switch error.kind {
             case .corrupt where damage == nil: noteDamage(error)
+            case .moved where damage == nil: noteMoved(error)
             case .io, .busy: putCheckOff()
             default: break
             }

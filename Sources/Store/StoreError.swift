@@ -23,6 +23,8 @@ public struct StoreError: Error, Equatable, Sendable {
         case locked
         /// There is no database yet.
         case missing
+        /// Its files were removed or replaced while they were open: what is committed would be lost. It has to be opened again.
+        case moved
         /// The state directory can't be used as it is: owner, mode or path.
         case directory
         /// The store was asked for something that would break its promises; a defect of the caller.
@@ -53,7 +55,7 @@ public struct StoreError: Error, Equatable, Sendable {
     public var mayHealByItself: Bool {
         switch kind {
         case .full, .lowSpace, .readOnly, .io, .busy, .missing, .other: true
-        case .corrupt, .newerSchema, .locked, .directory, .refused, .closed: false
+        case .corrupt, .moved, .newerSchema, .locked, .directory, .refused, .closed: false
         }
     }
 }
@@ -83,6 +85,7 @@ extension StoreError.Kind {
         case .busy: .storeBusy
         case .locked: .storeLocked
         case .missing: .storeMissing
+        case .moved: .storeMoved
         case .directory: .storeDirectory
         case .refused: .storeRefused
         case .closed: .storeClosed

@@ -138,7 +138,8 @@ private func words(after marker: String, in text: String) -> [String] {
 
     @Test func noPlaceholderIsLeftOfAStoreError() {
         let kinds: [StoreError.Kind] = [
-            .full, .lowSpace, .readOnly, .corrupt, .newerSchema, .io, .busy, .locked, .missing, .directory,
+            .full, .lowSpace, .readOnly, .corrupt, .newerSchema, .io, .busy, .locked, .missing, .moved,
+            .directory,
             .refused,
             .closed,
             .other,

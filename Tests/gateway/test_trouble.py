@@ -224,3 +224,98 @@ class Corrupt(GatewayCase):
         stack.start_daemon()
         self.wait_for_problem(stack, "store_newer_schema")
         self.assertEqual((stack.state / "gateway.db").read_bytes(), before)
+
+
+class Moved(GatewayCase):
+    """Somebody takes the database away from a daemon that runs, or puts another one in its place."""
+
+    def lines_up(self, records=100):
+        """It owns the band, has stored and sent what there was, and goes on while the server is away."""
+        stack = self.stack(bands=1, band_options=["--records", str(records), "--seed", "3", "--time-scale", "20"])
+        stack.start()
+        self.wait_until_calm(stack)
+        stack.server.stop()
+        return stack
+
+    def record_and_store(self, stack, count=300):
+        through = max(ack["seq"] for ack in stack.acks())
+        self.record(stack, count)
+        stack.wait(lambda: stack.acks()[-1]["seq"] >= through + count, "acks", pause=0.3)
+
+    def expect_no_acks(self, stack, count=300):
+        """Records that come now stay on the band."""
+        acks = len(stack.acks())
+        self.record(stack, count)
+        stack.command("sync", check=False)
+        self.wait_for_problem(stack, "store_corrupt")
+        time.sleep(2)
+        self.assertEqual(len(stack.acks()), acks, "what is not kept is not acked")
+
+    def test_nothing_is_acked_once_it_is_removed(self):
+        stack = self.lines_up()
+        for name in ("gateway.db", "gateway.db-wal", "gateway.db-shm"):
+            (stack.state / name).unlink()
+        self.expect_no_acks(stack)
+        stack.daemon.stop()
+        stack.command("recover", "--start-empty")
+        stack.start_server().start_daemon()
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+    def test_one_that_is_renamed_goes_on_when_it_is_back(self):
+        stack = self.lines_up()
+        self.record_and_store(stack)
+        (stack.state / "gateway.db").rename(stack.state / "elsewhere")
+        self.expect_no_acks(stack)
+        (stack.state / "elsewhere").rename(stack.state / "gateway.db")
+        stack.start_server()
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+    def test_nothing_is_lost_with_the_log(self):
+        stack = self.lines_up()
+        self.record_and_store(stack)
+        (stack.state / "gateway.db-wal").unlink()
+        self.record_and_store(stack)
+        stack.daemon.kill()
+        stack.start_server().start_daemon()
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+    def test_an_older_copy_that_takes_its_place_is_what_counts(self):
+        stack = self.lines_up()
+        source = sqlite3.connect(f"file:{stack.state}/gateway.db?mode=ro", uri=True)
+        copy = sqlite3.connect(stack.directory / "copy.db")
+        source.backup(copy)
+        source.close()
+        copy.close()
+        shutil.move(stack.directory / "copy.db", stack.state / "gateway.db")
+        (stack.state / "gateway.db").chmod(0o600)
+        self.record_and_store(stack)
+        # What is acked is in the copy.
+        stack.daemon.kill()
+        stack.start_server().start_daemon()
+        self.wait_until_calm(stack)
+        self.check_accounts(stack)
+
+
+class LostLog(GatewayCase):
+    def test_what_was_acked_and_lost_with_the_log_is_named(self):
+        stack = self.stack(bands=1, band_options=["--records", "100", "--seed", "3", "--time-scale", "20"])
+        stack.start()
+        # It owns the band, and goes on while the server is away.
+        self.wait_until_calm(stack)
+        stack.server.stop()
+        self.record(stack)
+        stack.wait(lambda: any(ack["seq"] >= 400 for ack in stack.acks()), "acks of what never went up", pause=0.3)
+        stack.daemon.kill()
+        for path in stack.state.glob("gateway.db-*"):
+            path.unlink()
+        stack.start_server().start_daemon()
+        self.wait_for_problem(stack, "store_log_lost")
+        self.record(stack, 20)
+        stack.wait(lambda: stack.query(stack.store, "SELECT count(*) FROM gaps")[0][0] > 0, "the gap on the server",
+                   pause=0.3)
+        self.assertEqual({cause for _, cause, _ in self.gaps_on_server(stack)}, {"storage_lost"})
+        stack.wait(lambda: self.is_calm(stack) and self.problems(stack) == ["store_log_lost"], "calm", pause=0.3)
+        self.check_accounts(stack, allowed=["storage_lost"])
