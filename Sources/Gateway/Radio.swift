@@ -31,7 +31,7 @@ actor Radio {
     /// What is being done about each adapter, or about bluetoothd as such (nil); one thing at a time.
     var remedies: [BluetoothAddress?: Task<Void, Never>] = [:]
     /// Adapters that were switched off here and not seen on since.
-    var debts = PowerDebts()
+    var debts: PowerDebts
     /// Those that are just being switched off and on.
     var switchedOff: Set<BluetoothAddress> = []
     private var members: [BluetoothAddress: RadioMember] = [:]
@@ -68,6 +68,7 @@ actor Radio {
         schedule = RadioSchedule(settings: settings)
         syncInterval = settings.syncInterval
         serviceLadder = RecoveryLadder(syncInterval: settings.syncInterval)
+        debts = PowerDebts(patience: blueZ.powerDeadline.milliseconds)
         self.mayRestartService = mayRestartService
         self.log = log
         self.jitter = jitter
@@ -77,7 +78,10 @@ actor Radio {
     func start() async {
         do {
             // A gateway that was killed while it switched one off and on.
-            for adapter in try await store.owedPower() { debts.incur(adapter, at: clock.monotonic()) }
+            for adapter in try await store.owedPower() {
+                debts.incur(adapter, at: clock.monotonic())
+                debts.mayGoOff(adapter, at: clock.monotonic())
+            }
         } catch {
             log.warning("whether an adapter was left off is not known", [("error", .error(error))])
         }
