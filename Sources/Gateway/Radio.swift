@@ -199,7 +199,7 @@ actor Radio {
                 .init(
                     address: $0.adapter.address,
                     isPowered: $0.adapter.powered && !switchedOff.contains($0.adapter.address),
-                    isDiscovering: $0.adapter.discovering, connected: $0.connected)
+                    isDiscovering: $0.adapter.discovering, connected: $0.connected, known: $0.known)
             },
             sightings: snapshot.sightings.map {
                 .init(

@@ -79,6 +79,7 @@ extension SyncOutcome {
     /// Whose fault a failure is, and whether trying again can help.
     init(_ failure: BlueZFailure, moved: Bool) {
         switch failure.kind {
+        case .gone where failure == .unseen: self = .forgotten
         case .tooManyLinks: self = .noSlot
         case .blocked: self = .radioFault
         case .cancelled: self = .again

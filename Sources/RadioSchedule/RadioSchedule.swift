@@ -16,6 +16,8 @@ public struct RadioSchedule: Sendable {
     /// Somebody listens until then.
     var listenUntil: MonotonicTime?
     var ledger = RadioLedger()
+    /// So often in a row a band is forgotten before its attempt began, then that counts as a failure.
+    private static let forgottenInARow = 8
 
     public init(settings: RadioSettings) { self.settings = settings }
 
@@ -99,6 +101,9 @@ public struct RadioSchedule: Sendable {
             adapter.isUsable = shown.isPowered
             adapter.connected = shown.connected
             adapters[shown.address] = adapter
+            // What BlueZ has forgotten can't be connected to before it is heard once more.
+            guard let known = shown.known else { continue }
+            for band in bands.keys where !known.contains(band) { bands[band]?.sightings[shown.address] = nil }
         }
         // A link may outlast what BlueZ shows of its adapter until its owner has noticed.
         for (address, turn) in bands where turn.phase != .idle {
@@ -153,6 +158,7 @@ public struct RadioSchedule: Sendable {
         turn.isLookedForAtRest = false
         let isDueAgain = turn.isDueAgain
         turn.isDueAgain = false
+        turn.forgotten = outcome == .forgotten ? turn.forgotten + 1 : 0
         switch outcome {
         case .caughtUp:
             turn.pause.worked()
@@ -174,6 +180,14 @@ public struct RadioSchedule: Sendable {
             if case .doubtfulRest = outcome {
                 turn.isLookedForAtRest = true
                 turn.nextLook = now + settings.lookEvery
+            }
+        case .forgotten:
+            // It keeps its place: it was its turn. Not for ever, or one that never gets on would hold up the others.
+            if turn.forgotten < Self.forgottenInARow {
+                turn.notBefore = now + 2_000
+            } else {
+                turn.forgotten = 0
+                turn.failed(on: adapter, jitter: jitter, needsHelp: false, settings, now)
             }
         case .radioFault:
             turn.notBefore = now + 2_000

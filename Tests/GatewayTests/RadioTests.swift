@@ -16,6 +16,15 @@ struct RadioTests {
         #expect(SyncOutcome(BlueZFailure(kind: kind, during: .connect), moved: false) == outcome)
     }
 
+    @Test func whatBlueZHasForgottenWasNotTried() {
+        #expect(SyncOutcome(.unseen, moved: false) == .forgotten)
+        // It was removed in the middle of an attempt.
+        let removed = BlueZFailure(
+            name: "org.freedesktop.DBus.Error.UnknownObject", text: "the device was removed", during: .connect
+        )
+        #expect(SyncOutcome(removed, moved: false) == .failed(moved: false))
+    }
+
     @Test func aBandThatEndsEachSessionForANewConnectionIsTriedLessOften() {
         #expect((0..<2).map { SyncOutcome.goingOn(fruitless: $0) } == [.again, .again])
         #expect((2..<5).allSatisfy { SyncOutcome.goingOn(fruitless: $0) == .failed(moved: false) })
