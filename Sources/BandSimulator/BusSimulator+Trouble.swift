@@ -178,6 +178,7 @@ extension BusSimulator {
             "Connects": .uint32(now.connects), "SlotOverflows": .uint32(now.overflows),
             "MostLinks": .uint32(now.mostLinks), "PowerCycles": .uint32(now.powerCycles),
             "Restarts": .uint32(now.restarts), "Powered": .uint32(isPowered ? 1 : 0),
+            "Discovering": .uint32(discovery.isActive ? 1 : 0),
         ]
     }
 }

@@ -19,8 +19,8 @@ extension BlueZClient {
     }
 
     /// Ends our discovery on an adapter, whether we know of it or not.
-    public func resetDiscovery(on adapter: BluetoothAddress) async {
-        await endDiscovery(on: adapter)
+    public func resetDiscovery(on adapter: BluetoothAddress) async throws(BlueZFailure) {
+        try await endDiscovery(on: adapter)
     }
 
     /// How long bluetoothd is given to switch an adapter on or off.

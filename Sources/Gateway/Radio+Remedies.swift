@@ -89,7 +89,7 @@ extension Radio {
         do throws(BlueZFailure) {
             switch (remedy, adapter) {
             case (.dropLink, let adapter?): didSomething = await dropUnusedLinks(on: adapter)
-            case (.stopDiscovery, let adapter?): await blueZ.resetDiscovery(on: adapter)
+            case (.stopDiscovery, let adapter?): try await blueZ.resetDiscovery(on: adapter)
             case (.powerCycle, let adapter?):
                 // Put off: it was not tried.
                 guard try await powerCycle(adapter, for: symptom) else { return }

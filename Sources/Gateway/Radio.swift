@@ -42,6 +42,8 @@ actor Radio {
     private var discoveries: [BluetoothAddress: Task<Void, Never>] = [:]
     /// Since when discovery is said to run.
     private var scanningSince: [BluetoothAddress: MonotonicTime] = [:]
+    /// Discovery that could not be stopped, though nobody wants it: how often in a row, and when that is tried again.
+    private var unstopped: [BluetoothAddress: (times: Int, next: MonotonicTime)] = [:]
     private var lastScanFailure: (failure: BlueZFailure, at: MonotonicTime)?
     private var loop: Task<Void, Never>?
     private(set) var isStopping = false
@@ -50,6 +52,9 @@ actor Radio {
 
     /// Discovery that was started and is not seen for so long does not run, ms.
     private static let unseenScan: Int64 = 3_000
+    /// From one try to stop a discovery to the next, ms; doubles.
+    private static let firstStopPause: Int64 = 2_000
+    private static let mostStopPause: Int64 = 60_000
     /// How long a stop waits for an adapter that is being switched off and on.
     private static let remedyPatience = Duration.seconds(10)
 
@@ -184,7 +189,9 @@ actor Radio {
             await look()
             let now = clock.monotonic()
             let most: Int64 = schedule.isScanning ? 1_000 : 30_000
-            let next = [schedule.deadline(after: now), debts.deadline(after: now)].compactMap { $0 }.min()
+            let stops = unstopped.values.map(\.next).filter { $0 > now }.min()
+            let next = [schedule.deadline(after: now), debts.deadline(after: now), stops].compactMap { $0 }
+                .min()
             let due = next.map { $0.milliseconds - now.milliseconds } ?? most
             await gate.wait(atMost: .milliseconds(max(1, min(due, most))))
         }
@@ -208,6 +215,11 @@ actor Radio {
         handle(.seen(view))
         for sighting in view.sightings { ladders[sighting.adapter]?.heard(at: sighting.at) }
         if !debts.isEmpty { payPower(await blueZ.adapters()) }
+        for (adapter, stop) in unstopped where stop.next <= now {
+            // Not once more before this one has its answer.
+            unstopped[adapter]?.next = now + Self.mostStopPause
+            enqueue(adapter) { radio in await radio.stopAgain(on: adapter) }
+        }
         for adapter in view.adapters where adapter.isPowered {
             // Seen once, it runs: BlueZ pauses it now and then.
             if adapter.isDiscovering { scanningSince[adapter.address] = nil }
@@ -305,7 +317,33 @@ actor Radio {
 
     private func stopScan(on adapter: BluetoothAddress) async {
         scanningSince[adapter] = nil
-        await blueZ.stopDiscovery(on: adapter)
+        do throws(BlueZFailure) {
+            try await blueZ.stopDiscovery(on: adapter)
+            unstopped[adapter] = nil
+        } catch {
+            couldNotStop(adapter, error)
+        }
+    }
+
+    /// It would go on for ever: all are heard by it, so that no look is due that would end it.
+    private func couldNotStop(_ adapter: BluetoothAddress, _ failure: BlueZFailure) {
+        let times = (unstopped[adapter]?.times ?? 0) + 1
+        let pause = min(Self.mostStopPause, Self.firstStopPause << Int64(min(times - 1, 8)))
+        unstopped[adapter] = (times, clock.monotonic() + pause)
+        log.warning(
+            "discovery could not be stopped; it is tried again",
+            [("adapter", .band(adapter)), ("error", .text(failure.description))])
+        gate.signal()
+        // Once is a bluetoothd that was just at something.
+        if times > 1 { judgeBeside(discovery: failure, on: adapter) }
+    }
+
+    private func stopAgain(on adapter: BluetoothAddress) async {
+        guard unstopped[adapter] != nil, !schedule.isScanning(on: adapter) else {
+            unstopped[adapter] = nil
+            return
+        }
+        await stopScan(on: adapter)
     }
 
     private func scanFailed(_ adapter: BluetoothAddress, _ failure: BlueZFailure) {

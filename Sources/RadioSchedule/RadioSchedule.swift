@@ -250,6 +250,8 @@ public struct RadioSchedule: Sendable {
     /// Some band is waited for with discovery, or somebody listens.
     public var isScanning: Bool { scan != nil }
 
+    public func isScanning(on adapter: BluetoothAddress) -> Bool { scan?.adapters.contains(adapter) == true }
+
     public var hasUsableAdapter: Bool { adapters.values.contains(where: \.isUsable) }
 
     /// Other programs' links over an adapter.

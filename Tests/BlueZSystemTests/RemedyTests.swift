@@ -118,10 +118,26 @@ import Testing
         let bed = try await GatewayBed.start()
         try await bed.simulator.stickDiscovery()
         #expect(await failure { try await bed.client.startDiscovery(on: adapter) }?.kind == .inProgress)
-        await bed.client.resetDiscovery(on: adapter)
+        try await bed.client.resetDiscovery(on: adapter)
         try await bed.client.powerCycle(adapter)
         try await bed.client.startDiscovery(on: adapter)
         try await bed.wait { _ in await bed.client.device(band) != nil }
+    }
+
+    @Test func discoveryThatCouldNotBeStoppedIsStoppedLater() async throws {
+        let bed = try await GatewayBed.start()
+        try await bed.client.startDiscovery(on: adapter)
+        try await bed.wait { _ in await bed.client.adapters().map(\.discovering) == [true] }
+        try await bed.answerAdapter("StopDiscovery", "org.bluez.Error.InProgress", times: 1)
+        #expect(await failure { try await bed.client.stopDiscovery(on: adapter) }?.kind == .inProgress)
+        #expect(await bed.client.adapters().map(\.discovering) == [true])
+        try await bed.client.stopDiscovery(on: adapter)
+        try await bed.wait { _ in await bed.client.adapters().map(\.discovering) == [false] }
+        // Another one ended it: that is as good.
+        try await bed.client.startDiscovery(on: adapter)
+        try await bed.answerAdapter(
+            "StopDiscovery", "org.bluez.Error.Failed", text: "No discovery started", times: 1)
+        try await bed.client.stopDiscovery(on: adapter)
     }
 
     @Test func anAdapterComesBackUnderAnotherName() async throws {

@@ -198,6 +198,31 @@ class Adapter(RadioCase):
         self.finish(stack)
         self.assertIn("is on again", stack.daemon.text())
 
+    def started_with_stops_refused(self, times):
+        """Each band is heard by a discovery that goes on, so that no look is due that would end it."""
+        stack = self.stack(bands=1, gateway_options=["sync_interval = 900"])
+        stack.start_bus().start_server().start_sim()
+        control(stack, "adapter", "Answer", "string:StopDiscovery", "string:org.bluez.Error.InProgress",
+                "string:Operation already in progress", f"uint32:{times}")
+        stack.start_daemon()
+        stack.wait(lambda: "discovery could not be stopped" in stack.daemon.text(), "a refusal", deadline=120, pause=0.3)
+        return stack
+
+    def finish_in_silence(self, stack):
+        stack.wait(lambda: adapter_status(stack)["Discovering"] == 0, "discovery to end", deadline=120, pause=0.3)
+        stack.wait(lambda: self.is_calm(stack), "the band to be synced", deadline=120, pause=0.3)
+        self.check_accounts(stack)
+
+    def test_discovery_that_can_not_be_stopped_at_once_is_stopped_soon(self):
+        stack = self.started_with_stops_refused(times=1)
+        self.finish_in_silence(stack)
+        self.assertEqual(remedies(stack), [])
+
+    def test_discovery_that_is_not_stopped_again_and_again_is_helped(self):
+        stack = self.started_with_stops_refused(times=1000)
+        self.finish_in_silence(stack)
+        self.assertIn("power_cycle", remedies(stack))
+
     def test_a_call_that_is_never_answered(self):
         stack = self.stack(bands=1, band_options=[
             "--records", "600", "--seed", "3", "--time-scale", "20", "--adapter-faults", "neveranswer:StartDiscovery@1"])
