@@ -11,9 +11,9 @@ import Systemd
 
 extension Radio {
     /// Data came over it.
-    func worked(on adapter: BluetoothAddress) {
+    func worked(with band: BluetoothAddress, on adapter: BluetoothAddress) {
         let now = clock.monotonic()
-        ladders[adapter, default: RecoveryLadder(syncInterval: syncInterval)].worked(at: now)
+        ladders[adapter, default: RecoveryLadder(syncInterval: syncInterval)].worked(with: band, at: now)
         serviceLadder.worked(at: now)
         restartProblem = nil
     }
@@ -28,7 +28,7 @@ extension Radio {
             return await noticed(.noAnswer, with: suspicion.symptom == .stuckLink ? band : nil, on: adapter)
         }
         guard let symptom = suspicion.symptom else { return }
-        await noticed(symptom, with: symptom == .adapterFault ? nil : band, on: adapter)
+        await noticed(symptom, with: suspicion.isOfBand ? band : nil, on: adapter)
     }
 
     func judge(discovery failure: BlueZFailure, on adapter: BluetoothAddress) async {

@@ -382,7 +382,7 @@ actor Radio {
         // What it left behind is seen before anything follows from it.
         if !isStopping { await look() }
         turns[band] = nil
-        if end.moved { worked(on: adapter) }
+        if end.moved { worked(with: band, on: adapter) }
         handle(.ended(band, end.outcome, jitter: jitter()))
         await keepPause(of: band)
         // Only now: who asked before this was taken to be served by the turn that ended.

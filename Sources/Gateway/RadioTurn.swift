@@ -27,6 +27,8 @@ struct RadioSuspicion: Equatable, Sendable {
     var symptom: RadioSymptom?
     /// bluetoothd is asked first: where it does not answer, it is that which is noticed.
     var isAskedFirst = false
+    /// It may be the band as well, or where it is.
+    var isOfBand = true
 }
 
 extension TurnEnd {
@@ -42,7 +44,7 @@ extension TurnEnd {
         case .deadline: return RadioSuspicion(symptom: isOfConnect ? .connectFailed : nil, isAskedFirst: true)
         case .transient where isOfConnect && failure != .notHeard:
             return RadioSuspicion(symptom: .connectFailed)
-        case .adapterFault: return RadioSuspicion(symptom: .adapterFault)
+        case .adapterFault: return RadioSuspicion(symptom: .adapterFault, isOfBand: isOfConnect)
         default: return nil
         }
     }

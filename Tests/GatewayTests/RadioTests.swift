@@ -49,7 +49,9 @@ struct RadioTests {
             ),
             (.deadline, .read, RadioSuspicion(symptom: nil, isAskedFirst: true)),
             (.transient, .connect, RadioSuspicion(symptom: .connectFailed)), (.transient, .read, nil),
-            (.adapterFault, .connect, RadioSuspicion(symptom: .adapterFault)), (.notPaired, .read, nil),
+            (.adapterFault, .connect, RadioSuspicion(symptom: .adapterFault)),
+            (.adapterFault, .read, RadioSuspicion(symptom: .adapterFault, isOfBand: false)),
+            (.notPaired, .read, nil),
         ] as [(BlueZFailureKind, BlueZOperation, RadioSuspicion?)])
     func whatAFailureSaysOfTheRadio(
         _ kind: BlueZFailureKind, _ operation: BlueZOperation, _ suspicion: RadioSuspicion?

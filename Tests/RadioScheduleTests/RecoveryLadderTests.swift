@@ -148,6 +148,31 @@ extension RecoveryLadder {
         }
     }
 
+    @Test func oneBandThatTheAdapterCanNotConnectToBesideOneThatWorksIsWeak() {
+        var ladder = newLadder()
+        for minute in Int64(0)..<1_440 {
+            if minute % 14 == 0 { ladder.worked(with: bandAddress(1), at: time(minute * 60)) }
+            #expect(ladder.take(.adapterFault, with: 0, at: time(minute * 60)) == nil)
+        }
+        #expect(ladder.strikes <= 3 && ladder.taken.isEmpty)
+        // The other one does not work any more.
+        let later = time(1_440 * 60 + 900)
+        #expect(ladder.take(.adapterFault, with: 0, at: later) == nil)
+        #expect(ladder.take(.adapterFault, with: 0, at: later) == .powerCycle)
+    }
+
+    @Test func aBandThatWorkedItselfExcusesNoFaultOfTheAdapter() {
+        var ladder = newLadder()
+        ladder.worked(with: bandAddress(0), at: time(0))
+        #expect(ladder.take(.adapterFault, with: 0, at: time(1)) == nil)
+        #expect(ladder.take(.adapterFault, with: 0, at: time(2)) == .powerCycle)
+        // Nor does another, where it was not a connection that failed.
+        var other = newLadder()
+        other.worked(with: bandAddress(1), at: time(0))
+        #expect(other.take(.adapterFault, at: time(1)) == nil)
+        #expect(other.take(.adapterFault, at: time(2)) == .powerCycle)
+    }
+
     @Test func anEmptyHouseRestartsNothing() {
         var ladder = newLadder()
         var taken: [Remedy] = []
