@@ -21,9 +21,11 @@ extension Radio {
     /// bluetoothd is there and does not list its objects.
     func serviceIsSilent() async { await noticed(.serviceSilent, on: nil) }
 
-    func judge(_ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress) async {
+    func judge(
+        _ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress, otherLinks: Int
+    ) async {
         let isLinked = schedule.unusedLinks(on: adapter).contains(band)
-        guard let suspicion = end.suspicion(isStillLinked: isLinked) else { return }
+        guard let suspicion = end.suspicion(isStillLinked: isLinked, otherLinks: otherLinks) else { return }
         if suspicion.isAskedFirst, await !blueZ.answers(about: adapter) {
             return await noticed(.noAnswer, with: suspicion.symptom == .stuckLink ? band : nil, on: adapter)
         }

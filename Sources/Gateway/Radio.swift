@@ -383,19 +383,23 @@ actor Radio {
         if !isStopping { await look() }
         turns[band] = nil
         if end.moved { worked(with: band, on: adapter) }
+        // Before the next one begins.
+        let others = schedule.otherLinks(on: adapter, besides: band)
         handle(.ended(band, end.outcome, jitter: jitter()))
         await keepPause(of: band)
         // Only now: who asked before this was taken to be served by the turn that ended.
         if let member = members[band], await member.isAskedFor() { handle(.asked(band)) }
         publish()
         gate.signal()
-        judgeBeside(end, of: band, on: adapter)
+        judgeBeside(end, of: band, on: adapter, otherLinks: others)
     }
 
     /// What is done about it takes long: who drops the band, for a stop or to pair it, does not wait for that.
-    private func judgeBeside(_ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress) {
+    private func judgeBeside(
+        _ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress, otherLinks: Int
+    ) {
         guard !isStopping else { return }
-        Task { await judge(end, of: band, on: adapter) }
+        Task { await judge(end, of: band, on: adapter, otherLinks: otherLinks) }
     }
 
     private func linked(_ band: BluetoothAddress) {

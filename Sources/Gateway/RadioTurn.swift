@@ -32,9 +32,11 @@ struct RadioSuspicion: Equatable, Sendable {
 }
 
 extension TurnEnd {
-    /// - Parameter isStillLinked: its owner is done with the link, and BlueZ shows it still
+    /// - Parameters:
+    ///   - isStillLinked: its owner is done with the link, and BlueZ shows it still
+    ///   - otherLinks: that its adapter held when it ended
     /// - Returns: nil = nothing that says anything of the radio
-    func suspicion(isStillLinked: Bool) -> RadioSuspicion? {
+    func suspicion(isStillLinked: Bool, otherLinks: Int = 0) -> RadioSuspicion? {
         // Another program keeps the link, or makes it again at once: it is in use, not stuck.
         if failure?.kind == .heldByAnother { return nil }
         if isStillLinked { return RadioSuspicion(symptom: .stuckLink, isAskedFirst: true) }
@@ -45,6 +47,8 @@ extension TurnEnd {
         case .transient where isOfConnect && failure != .notHeard:
             return RadioSuspicion(symptom: .connectFailed)
         case .adapterFault: return RadioSuspicion(symptom: .adapterFault, isOfBand: isOfConnect)
+        // A controller that holds links which nobody sees.
+        case .tooManyLinks where otherLinks == 0: return RadioSuspicion(symptom: .adapterFault)
         default: return nil
         }
     }

@@ -69,7 +69,7 @@ public enum SyncOutcome: Equatable, Sendable {
     case doubtfulRest(Int64)
     /// The adapter, bluetoothd or the bus: not the band's fault.
     case radioFault
-    /// The adapter would not hold one more link.
+    /// The adapter would not hold one more link. Where it holds none, that is a failure like any other.
     case noSlot
     /// BlueZ had forgotten the band before the attempt began: nothing was on the air.
     case forgotten

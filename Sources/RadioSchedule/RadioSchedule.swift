@@ -192,10 +192,15 @@ public struct RadioSchedule: Sendable {
         case .radioFault:
             turn.notBefore = now + 2_000
         case .noSlot:
+            let held = otherLinks(on: adapter, besides: band)
+            guard held > 0 else {
+                // No end of another link would make room.
+                turn.failed(on: adapter, jitter: jitter, needsHelp: false, settings, now)
+                break
+            }
             turn.notBefore = now + 2_000
             turn.failedOn = adapter
-            let held = links(on: adapter)
-            adapters[adapter]?.learnedLimit = (max(1, held), now + settings.limitMemory)
+            adapters[adapter]?.learnedLimit = (held, now + settings.limitMemory)
         }
         bands[band] = turn
     }
@@ -277,6 +282,11 @@ public struct RadioSchedule: Sendable {
         (adapters[adapter]?.connected ?? []).filter { bands[$0]?.phase == .idle }.sorted()
     }
 
+    /// Links over an adapter, attempts included, but for those of one band.
+    public func otherLinks(on adapter: BluetoothAddress, besides band: BluetoothAddress) -> Int {
+        heldLinks(on: adapter).subtracting([band]).count
+    }
+
     /// When time alone changes something; nil = never.
     public func deadline(after now: MonotonicTime) -> MonotonicTime? {
         var times: [MonotonicTime] = []
@@ -308,10 +318,12 @@ public struct RadioSchedule: Sendable {
     }
 
     /// Whatever is connected over it, and what is being connected.
-    func links(on adapter: BluetoothAddress) -> Int {
+    func links(on adapter: BluetoothAddress) -> Int { heldLinks(on: adapter).count }
+
+    private func heldLinks(on adapter: BluetoothAddress) -> Set<BluetoothAddress> {
         var held = adapters[adapter]?.connected ?? []
         for (band, turn) in bands where turn.phase.adapter == adapter { held.insert(band) }
-        return held.count
+        return held
     }
 
     func hasFreeSlot(_ adapter: BluetoothAddress, at now: MonotonicTime) -> Bool {

@@ -64,6 +64,13 @@ struct RadioTests {
         #expect(moved.suspicion(isStillLinked: false) == nil)
     }
 
+    @Test func anAdapterThatHoldsNoLinkAndRefusesOneIsAtFault() {
+        let end = TurnEnd(outcome: .noSlot, failure: BlueZFailure(kind: .tooManyLinks, during: .connect))
+        #expect(
+            end.suspicion(isStillLinked: false, otherLinks: 0) == RadioSuspicion(symptom: .adapterFault))
+        #expect(end.suspicion(isStillLinked: false, otherLinks: 1) == nil)
+    }
+
     @Test func whoWasNotHeardSaysNothingOfTheRadio() {
         let end = TurnEnd(outcome: .failed(moved: false), failure: .notHeard)
         #expect(end.suspicion(isStillLinked: false) == nil)

@@ -197,6 +197,20 @@ private func view(
             schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(6_000)) == [.startScan(a)])
     }
 
+    @Test func anAdapterThatRefusesItsFirstLinkIsTriedLessAndLessOften() {
+        var schedule = given()
+        var now: Int64 = 0
+        for failures in 1...5 {
+            now += 400_000
+            _ = schedule.handle(.timePassed, at: time(now))
+            let actions = schedule.handle(.seen(view(heard: [(0, a, -60)], at: now)), at: time(now))
+            #expect(actions.contains(.connect(bandAddress(0), on: a)))
+            _ = schedule.handle(.ended(bandAddress(0), .noSlot, jitter: 0), at: time(now + 10))
+            #expect(
+                schedule.pause(of: bandAddress(0)) == BandPause(failures: failures, pause: 500 << failures))
+        }
+    }
+
     @Test func aLookThatIsCutShortGoesOnLater() {
         var schedule = given(bands: 2, syncInterval: 6_000)
         var now: Int64 = 0
