@@ -19,6 +19,7 @@ enum BlueZError {
 
     static let notReady = error("NotReady", "Resource Not Ready")
     static let blocked = error("Blocked", "Blocked through rfkill")
+    static let busy = error("Busy", "")
     static let inProgress = error("InProgress", "In Progress")
     static let alreadyInProgress = error("InProgress", "Operation already in progress")
     static let invalidArguments = error("InvalidArguments", "Invalid arguments in method call")

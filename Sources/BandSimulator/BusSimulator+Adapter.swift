@@ -165,6 +165,7 @@ extension BusSimulator {
 
     private func setAdapter(_ call: MethodCall, _ name: String, _ value: BusValue) -> ObjectTree.SetOutcome {
         guard name == "Powered", let powered = value.flag else { return .store }
+        guard !trouble.isPoweringOff else { return .refuse(BlueZError.busy) }
         guard powered != isPowered else { return .done }
         guard !powered else {
             guard !trouble.isBlocked else { return .refuse(BlueZError.blocked) }
@@ -175,8 +176,20 @@ extension BusSimulator {
             isPowered = true
             return .store
         }
-        powerOff()
-        reply(call.token)
+        guard trouble.powerOffDelay > .zero else {
+            powerOff()
+            reply(call.token)
+            return .later
+        }
+        trouble.isPoweringOff = true
+        let token = call.token
+        after(trouble.powerOffDelay) { simulator in
+            // A bluetoothd that was restarted meanwhile knows nothing of it.
+            guard simulator.trouble.isPoweringOff else { return }
+            simulator.trouble.isPoweringOff = false
+            if simulator.isPowered { simulator.powerOff() }
+            simulator.reply(token)
+        }
         return .later
     }
 

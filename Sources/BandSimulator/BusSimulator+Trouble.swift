@@ -14,6 +14,9 @@ struct AdapterTrouble {
     var discoveryIsStuck = false
     /// So many calls that would switch the adapter on fail.
     var powerOnRefusals = 0
+    /// How long the controller takes to be switched off; bluetoothd is busy with it meanwhile.
+    var powerOffDelay = Duration.zero
+    var isPoweringOff = false
     var scanningSince: Int64?
     var scanNanoseconds: Int64 = 0
     var connects: UInt32 = 0
@@ -87,6 +90,15 @@ extension BusSimulator {
         tree.setMute(isWedged)
     }
 
+    /// bluetoothd does nothing any more; when it goes on it carries out what it was told meanwhile.
+    public func setHung(_ isHung: Bool) {
+        guard !isHung else { return tree.hold() }
+        tree.letGo { bus.reply(to: $0.token, with: $1) }
+    }
+
+    /// From now on the controller takes so long to be switched off.
+    public func slowPowerOff(_ delay: Duration) { trouble.powerOffDelay = delay }
+
     /// Whatever the adapter held ends.
     func powerOff() {
         isPowered = false
@@ -106,6 +118,8 @@ extension BusSimulator {
     public func restart() async {
         trouble.restarts += 1
         setWedged(false)
+        tree.letGo(carryingOut: false) { bus.reply(to: $0.token, with: $1) }
+        trouble.isPoweringOff = false
         for device in devices {
             if device.link == .connecting { connectFailed(device, BlueZError.connectCanceled) }
             if device.isConnected { linkLost(device, reason: .local) }
@@ -140,6 +154,8 @@ extension BusSimulator {
         case "Plug": plug(as: max(0, min(call.arguments.first?.integer ?? 0, 99)))
         case "Block": setBlocked(flag)
         case "Wedge": setWedged(flag)
+        case "Hang": setHung(flag)
+        case "SlowPowerOff": slowPowerOff(.milliseconds(call.arguments.first?.integer ?? 0))
         case "RefusePowerOn": refusePowerOn(call.arguments.first?.integer ?? 0)
         case "StickDiscovery":
             trouble.discoveryIsStuck = flag
@@ -162,6 +178,7 @@ extension BusSimulator {
             "Connects": .uint32(now.connects), "SlotOverflows": .uint32(now.overflows),
             "MostLinks": .uint32(now.mostLinks), "PowerCycles": .uint32(now.powerCycles),
             "Restarts": .uint32(now.restarts), "Powered": .uint32(isPowered ? 1 : 0),
+            "Discovering": .uint32(discovery.isActive ? 1 : 0),
         ]
     }
 }

@@ -36,6 +36,8 @@ final class SimulatorControl: Sendable {
             .init("Unplug"), .init("Plug", takes: [.init("number", "u")]),
             .init("Block", takes: [.init("blocked", "b")]), .init("Wedge", takes: [.init("wedged", "b")]),
             .init("StickDiscovery", takes: [.init("stuck", "b")]), .init("Restart"),
+            .init("Hang", takes: [.init("hung", "b")]),
+            .init("SlowPowerOff", takes: [.init("milliseconds", "u")]),
             .init("RefusePowerOn", takes: [.init("times", "u")]),
             .init("EndDiscovery"), .init("PlugForeign", takes: [.init("number", "u")]), answer,
             .init("Status", returns: [.init("status", "a{sv}")]),

@@ -64,6 +64,8 @@ public enum SimulatorHelp {
         Tests control the bands through org.bandferry.Simulator1 on the same bus, one object a band:
         /org/bandferry/simulator/dev_F0_F1_F2_F3_F4_F0; and the adapter through org.bandferry.SimulatedAdapter1 at
         /org/bandferry/simulator/adapter. LoseBond makes a band forget its keys, and BlueZ does not learn of it; Answer METHOD ERROR
-        TEXT N has the next N calls of a method answered with an error; PlugForeign N plugs an adapter without bands in.
+        TEXT N has the next N calls of a method answered with an error; PlugForeign N plugs an adapter without bands in. Wedge leaves calls
+        unanswered for good; Hang keeps them and has them carried out when it ends; SlowPowerOff MS makes the controller slow to be
+        switched off, and whoever sets Powered meanwhile is answered Busy.
         """
 }

@@ -8,7 +8,7 @@ import DBus
 extension BlueZClient {
     /// Connects to a band and finds its Band History service. A link that exists already is taken over.
     ///
-    /// The address is looked up in BlueZ's objects each time; `.gone` asks for discovery first. Without an adapter that one
+    /// The address is looked up in BlueZ's objects each time; `.unseen` asks for discovery first. Without an adapter that one
     /// is taken which hears it best. `onConnected` is called when the link is there and its services are yet to be found;
     /// `onLost` once when the link drops, for whatever reason. Both on the client's queue: they must return at once.
     public func connect(
@@ -18,7 +18,7 @@ extension BlueZClient {
     ) async throws(BlueZFailure) -> BandLink {
         _ = try readyAdapter(adapter, for: .connect)
         guard let (path, device) = find(address, on: adapter) else {
-            throw BlueZFailure(kind: .gone, during: .connect, text: "the band was not seen yet")
+            throw BlueZFailure.unseen
         }
         guard !connecting.contains(path), links[path] == nil else {
             throw BlueZFailure(
@@ -249,4 +249,10 @@ extension BlueZClient {
             }
         }
     }
+}
+
+extension BlueZFailure {
+    /// BlueZ does not know the band, not yet or not any more. Nothing was tried.
+    public static let unseen = BlueZFailure(
+        kind: .gone, during: .connect, text: "the band was not seen yet")
 }

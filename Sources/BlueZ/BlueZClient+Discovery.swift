@@ -24,7 +24,7 @@ extension BlueZClient {
             // nothing: it may be left over from a controller that has forgotten it.
             guard error.kind == .inProgress else { throw error }
             if !(discoveries.contains(adapter) && objects.adapters[index]?.discovering == true) {
-                await endDiscovery(on: adapter)
+                try? await endDiscovery(on: adapter)
                 try await callStartDiscovery(path)
             }
         }
@@ -32,13 +32,14 @@ extension BlueZClient {
         log("discovery started", [("adapter", BlueZPath(adapter: index).adapterName)])
     }
 
-    public func stopDiscovery(on adapter: BluetoothAddress) async {
+    /// Does nothing where none was started. Where this throws it may run on, and is to be stopped again.
+    public func stopDiscovery(on adapter: BluetoothAddress) async throws(BlueZFailure) {
         guard discoveries.contains(adapter) else { return }
-        await endDiscovery(on: adapter)
+        try await endDiscovery(on: adapter)
     }
 
     func stopDiscoveries() async {
-        for address in discoveries.sorted() { await endDiscovery(on: address) }
+        for address in discoveries.sorted() { try? await endDiscovery(on: address) }
     }
 
     private func callStartDiscovery(_ path: String) async throws(BlueZFailure) {
@@ -53,12 +54,22 @@ extension BlueZClient {
         }
     }
 
-    /// "No discovery started" is as good.
-    func endDiscovery(on address: BluetoothAddress) async {
-        discoveries.remove(address)
+    /// "No discovery started" is as good. One that is refused, as while bluetoothd is at a change of ours, stays ours.
+    func endDiscovery(on address: BluetoothAddress) async throws(BlueZFailure) {
+        // Before the call: another one may be started while it is under way.
+        let wasOurs = discoveries.remove(address) != nil
         guard let index = objects.adapterIndex(of: address) else { return }
-        _ = try? await call(
-            path(ofAdapter: index), BlueZName.adapter, "StopDiscovery", deadline: timings.other,
-            during: .discover)
+        do throws(BlueZFailure) {
+            _ = try await call(
+                path(ofAdapter: index), BlueZName.adapter, "StopDiscovery", deadline: timings.other,
+                during: .discover)
+        } catch {
+            switch error.kind {
+            case .alreadyDone, .gone, .notReady, .serviceGone, .busGone: return
+            default:
+                if wasOurs, objects.adapterIndex(of: address) != nil { discoveries.insert(address) }
+                throw error
+            }
+        }
     }
 }

@@ -19,11 +19,15 @@ extension BlueZClient {
     }
 
     /// Ends our discovery on an adapter, whether we know of it or not.
-    public func resetDiscovery(on adapter: BluetoothAddress) async {
-        await endDiscovery(on: adapter)
+    public func resetDiscovery(on adapter: BluetoothAddress) async throws(BlueZFailure) {
+        try await endDiscovery(on: adapter)
     }
 
-    /// Switches an adapter off and on. All its links end. Where this throws it may be left switched off.
+    /// How long bluetoothd is given to switch an adapter on or off.
+    public nonisolated var powerDeadline: Duration { timings.power }
+
+    /// Switches an adapter off and on. All its links end. Where this throws it may be left switched off, or go off later: a
+    /// call that was given up here still waits at bluetoothd.
     public func powerCycle(_ adapter: BluetoothAddress) async throws(BlueZFailure) {
         var off: BlueZFailure?
         do throws(BlueZFailure) { try await setPower(adapter, false) } catch { off = error }
@@ -32,7 +36,8 @@ extension BlueZClient {
         if let off { throw off }
     }
 
-    /// Switches an adapter on, and returns when that is seen.
+    /// Switches an adapter on, and returns when that is seen. Where it is on already, bluetoothd's answer says that no call of
+    /// ours that would switch it off waits any more.
     public func powerOn(_ adapter: BluetoothAddress) async throws(BlueZFailure) {
         try await setPower(adapter, true)
     }

@@ -102,7 +102,8 @@ public actor BlueZClient {
             let devices = objects.devices.filter { $0.value.path.adapter == index }
             snapshot.adapters.append(
                 .init(
-                    adapter: adapter, connected: Set(devices.values.filter(\.connected).map(\.address))))
+                    adapter: adapter, connected: Set(devices.values.filter(\.connected).map(\.address)),
+                    known: Set(devices.values.map(\.address)).intersection(bands)))
             for (path, device) in devices where bands.contains(device.address) {
                 guard let heard = heardAt[path], let rssi = device.rssi else { continue }
                 // Where its keys are it is connected to: over another adapter it would have to be paired once more.

@@ -16,6 +16,8 @@ public struct RadioSnapshot: Sendable, Equatable {
         public var adapter: AdapterSnapshot
         /// Whatever is connected over it, bands or not.
         public var connected: Set<BluetoothAddress>
+        /// The bands asked for that BlueZ has an object of there.
+        public var known: Set<BluetoothAddress>
     }
 
     /// A band's last advertisement on one adapter.

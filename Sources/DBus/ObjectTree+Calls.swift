@@ -9,6 +9,11 @@ extension ObjectTree {
     /// Nil when the tree has nothing to say about the call's method.
     func answer(_ call: MethodCall) -> CallOutcome? {
         if state.withLock(\.isMute) { return .never }
+        let isKept = state.withLock { state in
+            state.held?.append(call)
+            return state.held != nil
+        }
+        if isKept { return .later }
         switch (call.interface, call.member) {
         case (InterfaceDescription.introspectable.name, "Introspect"): return introspect(call)
         case (InterfaceDescription.objectManager.name, "GetManagedObjects") where call.path == root:

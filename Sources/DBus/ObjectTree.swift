@@ -35,6 +35,8 @@ public final class ObjectTree: Sendable {
         var setHook: SetHook?
         var post: (@Sendable (BusMessage) -> Void)?
         var isMute = false
+        /// Calls that wait for a service that hangs; nil = it does not.
+        var held: [MethodCall]?
     }
 
     struct MethodName: Hashable {
@@ -54,6 +56,28 @@ public final class ObjectTree: Sendable {
 
     /// Calls are left unanswered from now on, or answered again: a service that hangs.
     public func setMute(_ isMute: Bool) { state.withLock { $0.isMute = isMute } }
+
+    /// Calls are kept from now on, and carried out by `letGo`: a service that hangs for a while.
+    public func hold() { state.withLock { $0.held = $0.held ?? [] } }
+
+    /// Carries out what was kept, in order; false = it is thrown away. `reply` is told what each is answered.
+    public func letGo(carryingOut: Bool = true, reply: (MethodCall, CallOutcome) -> Void) {
+        let calls = state.withLock { state in
+            defer { state.held = nil }
+            return state.held ?? []
+        }
+        for call in calls {
+            guard carryingOut else {
+                reply(call, .never)
+                continue
+            }
+            switch answer(call) {
+            case .later: break
+            case let outcome?: reply(call, outcome)
+            case nil: reply(call, .never)
+            }
+        }
+    }
 
     // MARK: handlers
 

@@ -11,9 +11,9 @@ import Systemd
 
 extension Radio {
     /// Data came over it.
-    func worked(on adapter: BluetoothAddress) {
+    func worked(with band: BluetoothAddress, on adapter: BluetoothAddress) {
         let now = clock.monotonic()
-        ladders[adapter, default: RecoveryLadder(syncInterval: syncInterval)].worked(at: now)
+        ladders[adapter, default: RecoveryLadder(syncInterval: syncInterval)].worked(with: band, at: now)
         serviceLadder.worked(at: now)
         restartProblem = nil
     }
@@ -21,14 +21,16 @@ extension Radio {
     /// bluetoothd is there and does not list its objects.
     func serviceIsSilent() async { await noticed(.serviceSilent, on: nil) }
 
-    func judge(_ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress) async {
+    func judge(
+        _ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress, otherLinks: Int
+    ) async {
         let isLinked = schedule.unusedLinks(on: adapter).contains(band)
-        guard let suspicion = end.suspicion(isStillLinked: isLinked) else { return }
+        guard let suspicion = end.suspicion(isStillLinked: isLinked, otherLinks: otherLinks) else { return }
         if suspicion.isAskedFirst, await !blueZ.answers(about: adapter) {
             return await noticed(.noAnswer, with: suspicion.symptom == .stuckLink ? band : nil, on: adapter)
         }
         guard let symptom = suspicion.symptom else { return }
-        await noticed(symptom, with: symptom == .adapterFault ? nil : band, on: adapter)
+        await noticed(symptom, with: suspicion.isOfBand ? band : nil, on: adapter)
     }
 
     func judge(discovery failure: BlueZFailure, on adapter: BluetoothAddress) async {
@@ -89,7 +91,7 @@ extension Radio {
         do throws(BlueZFailure) {
             switch (remedy, adapter) {
             case (.dropLink, let adapter?): didSomething = await dropUnusedLinks(on: adapter)
-            case (.stopDiscovery, let adapter?): await blueZ.resetDiscovery(on: adapter)
+            case (.stopDiscovery, let adapter?): try await blueZ.resetDiscovery(on: adapter)
             case (.powerCycle, let adapter?):
                 // Put off: it was not tried.
                 guard try await powerCycle(adapter, for: symptom) else { return }
@@ -136,32 +138,39 @@ extension Radio {
                 [("adapter", .band(adapter)), ("error", .error(error))])
             return false
         }
+        let wasOwed = debts.owes(adapter)
         debts.incur(adapter, at: clock.monotonic())
         // From here on no turn begins on it. One may have begun meanwhile.
         switchedOff.insert(adapter)
         defer { switchedOff.remove(adapter) }
         await look()
-        guard !isStopping, symptom.concernsAll || !schedule.use(of: adapter).byBands else { return false }
+        guard !isStopping, symptom.concernsAll || !schedule.use(of: adapter).byBands else {
+            if !wasOwed { await settlePower(of: adapter) }
+            return false
+        }
+        debts.mayGoOff(adapter, at: clock.monotonic())
         do throws(BlueZFailure) { try await blueZ.powerCycle(adapter) } catch {
-            // It is tried again by what it is owed; if it is on, nothing is owed any more.
+            // It is tried again by what it is owed, and may go off only now: bluetoothd does what it was told when it gets to it.
             _ = debts.failed(adapter, at: clock.monotonic())
             throw error
         }
+        debts.isCertainlyOn(adapter)
         return true
     }
 
-    /// Adapters that were switched off here are switched on; those that are on are owed nothing any more.
+    /// Adapters that were switched off here are switched on; those that are on, and stay so, are owed nothing any more.
     func payPower(_ adapters: [AdapterSnapshot]) {
+        let on = Set(adapters.filter(\.powered).map(\.address))
+        let off = Set(adapters.map(\.address)).subtracting(on)
+        for adapter in off { debts.wasSeenOff(adapter) }
         guard !isStopping else { return }
-        for adapter in adapters
-        where adapter.powered && debts.owes(adapter.address) && remedies[adapter.address] == nil {
-            remedies[adapter.address] = Task {
-                await settlePower(of: adapter.address)
-                remedies.removeValue(forKey: adapter.address)
+        for adapter in debts.settled(among: on) where remedies[adapter] == nil {
+            remedies[adapter] = Task {
+                await settlePower(of: adapter)
+                remedies.removeValue(forKey: adapter)
             }
         }
-        let off = Set(adapters.filter { !$0.powered }.map(\.address))
-        for adapter in debts.due(among: off, at: clock.monotonic()) where remedies[adapter] == nil {
+        for adapter in debts.due(off: off, on: on, at: clock.monotonic()) where remedies[adapter] == nil {
             remedies[adapter] = Task {
                 let isTooOften = await switchOn(adapter)
                 remedies.removeValue(forKey: adapter)
@@ -183,6 +192,7 @@ extension Radio {
     private func switchOn(_ adapter: BluetoothAddress) async -> Bool {
         do throws(BlueZFailure) {
             try await blueZ.powerOn(adapter)
+            debts.isCertainlyOn(adapter)
             log.notice("an adapter that was switched off here is on again", [("adapter", .band(adapter))])
             return false
         } catch {

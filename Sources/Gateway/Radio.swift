@@ -31,7 +31,7 @@ actor Radio {
     /// What is being done about each adapter, or about bluetoothd as such (nil); one thing at a time.
     var remedies: [BluetoothAddress?: Task<Void, Never>] = [:]
     /// Adapters that were switched off here and not seen on since.
-    var debts = PowerDebts()
+    var debts: PowerDebts
     /// Those that are just being switched off and on.
     var switchedOff: Set<BluetoothAddress> = []
     private var members: [BluetoothAddress: RadioMember] = [:]
@@ -42,6 +42,8 @@ actor Radio {
     private var discoveries: [BluetoothAddress: Task<Void, Never>] = [:]
     /// Since when discovery is said to run.
     private var scanningSince: [BluetoothAddress: MonotonicTime] = [:]
+    /// Discovery that could not be stopped, though nobody wants it: how often in a row, and when that is tried again.
+    private var unstopped: [BluetoothAddress: (times: Int, next: MonotonicTime)] = [:]
     private var lastScanFailure: (failure: BlueZFailure, at: MonotonicTime)?
     private var loop: Task<Void, Never>?
     private(set) var isStopping = false
@@ -50,6 +52,9 @@ actor Radio {
 
     /// Discovery that was started and is not seen for so long does not run, ms.
     private static let unseenScan: Int64 = 3_000
+    /// From one try to stop a discovery to the next, ms; doubles.
+    private static let firstStopPause: Int64 = 2_000
+    private static let mostStopPause: Int64 = 60_000
     /// How long a stop waits for an adapter that is being switched off and on.
     private static let remedyPatience = Duration.seconds(10)
 
@@ -68,6 +73,7 @@ actor Radio {
         schedule = RadioSchedule(settings: settings)
         syncInterval = settings.syncInterval
         serviceLadder = RecoveryLadder(syncInterval: settings.syncInterval)
+        debts = PowerDebts(patience: blueZ.powerDeadline.milliseconds)
         self.mayRestartService = mayRestartService
         self.log = log
         self.jitter = jitter
@@ -83,7 +89,10 @@ actor Radio {
     /// A gateway that was killed while it switched an adapter off and on. False: it could not be read.
     private func learnDebts() async -> Bool {
         do {
-            for adapter in try await store.owedPower() { debts.incur(adapter, at: clock.monotonic()) }
+            for adapter in try await store.owedPower() {
+                debts.incur(adapter, at: clock.monotonic())
+                debts.mayGoOff(adapter, at: clock.monotonic())
+            }
             return true
         } catch {
             log.warning("whether an adapter was left off is not known", [("error", .error(error))])
@@ -193,7 +202,9 @@ actor Radio {
             await look()
             let now = clock.monotonic()
             let most: Int64 = schedule.isScanning ? 1_000 : 30_000
-            let next = [schedule.deadline(after: now), debts.deadline(after: now)].compactMap { $0 }.min()
+            let stops = unstopped.values.map(\.next).filter { $0 > now }.min()
+            let next = [schedule.deadline(after: now), debts.deadline(after: now), stops].compactMap { $0 }
+                .min()
             let due = next.map { $0.milliseconds - now.milliseconds } ?? most
             await gate.wait(atMost: .milliseconds(max(1, min(due, most))))
         }
@@ -208,7 +219,7 @@ actor Radio {
                 .init(
                     address: $0.adapter.address,
                     isPowered: $0.adapter.powered && !switchedOff.contains($0.adapter.address),
-                    isDiscovering: $0.adapter.discovering, connected: $0.connected)
+                    isDiscovering: $0.adapter.discovering, connected: $0.connected, known: $0.known)
             },
             sightings: snapshot.sightings.map {
                 .init(
@@ -217,6 +228,11 @@ actor Radio {
         handle(.seen(view))
         for sighting in view.sightings { ladders[sighting.adapter]?.heard(at: sighting.at) }
         if !debts.isEmpty { payPower(await blueZ.adapters()) }
+        for (adapter, stop) in unstopped where stop.next <= now {
+            // Not once more before this one has its answer.
+            unstopped[adapter]?.next = now + Self.mostStopPause
+            enqueue(adapter) { radio in await radio.stopAgain(on: adapter) }
+        }
         for adapter in view.adapters where adapter.isPowered {
             // Seen once, it runs: BlueZ pauses it now and then.
             if adapter.isDiscovering { scanningSince[adapter.address] = nil }
@@ -314,7 +330,33 @@ actor Radio {
 
     private func stopScan(on adapter: BluetoothAddress) async {
         scanningSince[adapter] = nil
-        await blueZ.stopDiscovery(on: adapter)
+        do throws(BlueZFailure) {
+            try await blueZ.stopDiscovery(on: adapter)
+            unstopped[adapter] = nil
+        } catch {
+            couldNotStop(adapter, error)
+        }
+    }
+
+    /// It would go on for ever: all are heard by it, so that no look is due that would end it.
+    private func couldNotStop(_ adapter: BluetoothAddress, _ failure: BlueZFailure) {
+        let times = (unstopped[adapter]?.times ?? 0) + 1
+        let pause = min(Self.mostStopPause, Self.firstStopPause << Int64(min(times - 1, 8)))
+        unstopped[adapter] = (times, clock.monotonic() + pause)
+        log.warning(
+            "discovery could not be stopped; it is tried again",
+            [("adapter", .band(adapter)), ("error", .text(failure.description))])
+        gate.signal()
+        // Once is a bluetoothd that was just at something.
+        if times > 1 { judgeBeside(discovery: failure, on: adapter) }
+    }
+
+    private func stopAgain(on adapter: BluetoothAddress) async {
+        guard unstopped[adapter] != nil, !schedule.isScanning(on: adapter) else {
+            unstopped[adapter] = nil
+            return
+        }
+        await stopScan(on: adapter)
     }
 
     private func scanFailed(_ adapter: BluetoothAddress, _ failure: BlueZFailure) {
@@ -353,20 +395,24 @@ actor Radio {
         // What it left behind is seen before anything follows from it.
         if !isStopping { await look() }
         turns[band] = nil
-        if end.moved { worked(on: adapter) }
+        if end.moved { worked(with: band, on: adapter) }
+        // Before the next one begins.
+        let others = schedule.otherLinks(on: adapter, besides: band)
         handle(.ended(band, end.outcome, jitter: jitter()))
         await keepPause(of: band)
         // Only now: who asked before this was taken to be served by the turn that ended.
         if let member = members[band], await member.isAskedFor() { handle(.asked(band)) }
         publish()
         gate.signal()
-        judgeBeside(end, of: band, on: adapter)
+        judgeBeside(end, of: band, on: adapter, otherLinks: others)
     }
 
     /// What is done about it takes long: who drops the band, for a stop or to pair it, does not wait for that.
-    private func judgeBeside(_ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress) {
+    private func judgeBeside(
+        _ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress, otherLinks: Int
+    ) {
         guard !isStopping else { return }
-        Task { await judge(end, of: band, on: adapter) }
+        Task { await judge(end, of: band, on: adapter, otherLinks: otherLinks) }
     }
 
     private func linked(_ band: BluetoothAddress) {

@@ -27,12 +27,16 @@ struct RadioSuspicion: Equatable, Sendable {
     var symptom: RadioSymptom?
     /// bluetoothd is asked first: where it does not answer, it is that which is noticed.
     var isAskedFirst = false
+    /// It may be the band as well, or where it is.
+    var isOfBand = true
 }
 
 extension TurnEnd {
-    /// - Parameter isStillLinked: its owner is done with the link, and BlueZ shows it still
+    /// - Parameters:
+    ///   - isStillLinked: its owner is done with the link, and BlueZ shows it still
+    ///   - otherLinks: that its adapter held when it ended
     /// - Returns: nil = nothing that says anything of the radio
-    func suspicion(isStillLinked: Bool) -> RadioSuspicion? {
+    func suspicion(isStillLinked: Bool, otherLinks: Int = 0) -> RadioSuspicion? {
         // Another program keeps the link, or makes it again at once: it is in use, not stuck.
         if failure?.kind == .heldByAnother { return nil }
         if isStillLinked { return RadioSuspicion(symptom: .stuckLink, isAskedFirst: true) }
@@ -42,7 +46,9 @@ extension TurnEnd {
         case .deadline: return RadioSuspicion(symptom: isOfConnect ? .connectFailed : nil, isAskedFirst: true)
         case .transient where isOfConnect && failure != .notHeard:
             return RadioSuspicion(symptom: .connectFailed)
-        case .adapterFault: return RadioSuspicion(symptom: .adapterFault)
+        case .adapterFault: return RadioSuspicion(symptom: .adapterFault, isOfBand: isOfConnect)
+        // A controller that holds links which nobody sees.
+        case .tooManyLinks where otherLinks == 0: return RadioSuspicion(symptom: .adapterFault)
         default: return nil
         }
     }
@@ -79,6 +85,7 @@ extension SyncOutcome {
     /// Whose fault a failure is, and whether trying again can help.
     init(_ failure: BlueZFailure, moved: Bool) {
         switch failure.kind {
+        case .gone where failure == .unseen: self = .forgotten
         case .tooManyLinks: self = .noSlot
         case .blocked: self = .radioFault
         case .cancelled: self = .again

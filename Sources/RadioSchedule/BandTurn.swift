@@ -45,6 +45,8 @@ struct BandTurn: Equatable, Sendable {
 
     /// The last advertisement on each adapter.
     var sightings: [BluetoothAddress: Sighting] = [:]
+    /// Attempts in a row before which BlueZ had forgotten it.
+    var forgotten = 0
     /// Where the last attempt failed.
     var failedOn: BluetoothAddress?
 

@@ -69,8 +69,10 @@ public enum SyncOutcome: Equatable, Sendable {
     case doubtfulRest(Int64)
     /// The adapter, bluetoothd or the bus: not the band's fault.
     case radioFault
-    /// The adapter would not hold one more link.
+    /// The adapter would not hold one more link. Where it holds none, that is a failure like any other.
     case noSlot
+    /// BlueZ had forgotten the band before the attempt began: nothing was on the air.
+    case forgotten
 }
 
 /// What BlueZ shows of the radio at a moment.
@@ -82,15 +84,18 @@ public struct RadioView: Equatable, Sendable {
         public var isDiscovering: Bool
         /// Whatever is connected over it, bands or not.
         public var connected: Set<BluetoothAddress>
+        /// The bands that BlueZ knows there, heard or not; nil = not told.
+        public var known: Set<BluetoothAddress>?
 
         public init(
             address: BluetoothAddress, isPowered: Bool, isDiscovering: Bool = false,
-            connected: Set<BluetoothAddress> = []
+            connected: Set<BluetoothAddress> = [], known: Set<BluetoothAddress>? = nil
         ) {
             self.address = address
             self.isPowered = isPowered
             self.isDiscovering = isDiscovering
             self.connected = connected
+            self.known = known
         }
     }
 

@@ -16,6 +16,8 @@ public struct RadioSchedule: Sendable {
     /// Somebody listens until then.
     var listenUntil: MonotonicTime?
     var ledger = RadioLedger()
+    /// So often in a row a band is forgotten before its attempt began, then that counts as a failure.
+    private static let forgottenInARow = 8
 
     public init(settings: RadioSettings) { self.settings = settings }
 
@@ -99,6 +101,9 @@ public struct RadioSchedule: Sendable {
             adapter.isUsable = shown.isPowered
             adapter.connected = shown.connected
             adapters[shown.address] = adapter
+            // What BlueZ has forgotten can't be connected to before it is heard once more.
+            guard let known = shown.known else { continue }
+            for band in bands.keys where !known.contains(band) { bands[band]?.sightings[shown.address] = nil }
         }
         // A link may outlast what BlueZ shows of its adapter until its owner has noticed.
         for (address, turn) in bands where turn.phase != .idle {
@@ -153,6 +158,7 @@ public struct RadioSchedule: Sendable {
         turn.isLookedForAtRest = false
         let isDueAgain = turn.isDueAgain
         turn.isDueAgain = false
+        turn.forgotten = outcome == .forgotten ? turn.forgotten + 1 : 0
         switch outcome {
         case .caughtUp:
             turn.pause.worked()
@@ -175,13 +181,26 @@ public struct RadioSchedule: Sendable {
                 turn.isLookedForAtRest = true
                 turn.nextLook = now + settings.lookEvery
             }
+        case .forgotten:
+            // It keeps its place: it was its turn. Not for ever, or one that never gets on would hold up the others.
+            if turn.forgotten < Self.forgottenInARow {
+                turn.notBefore = now + 2_000
+            } else {
+                turn.forgotten = 0
+                turn.failed(on: adapter, jitter: jitter, needsHelp: false, settings, now)
+            }
         case .radioFault:
             turn.notBefore = now + 2_000
         case .noSlot:
+            let held = otherLinks(on: adapter, besides: band)
+            guard held > 0 else {
+                // No end of another link would make room.
+                turn.failed(on: adapter, jitter: jitter, needsHelp: false, settings, now)
+                break
+            }
             turn.notBefore = now + 2_000
             turn.failedOn = adapter
-            let held = links(on: adapter)
-            adapters[adapter]?.learnedLimit = (max(1, held), now + settings.limitMemory)
+            adapters[adapter]?.learnedLimit = (held, now + settings.limitMemory)
         }
         bands[band] = turn
     }
@@ -236,6 +255,8 @@ public struct RadioSchedule: Sendable {
     /// Some band is waited for with discovery, or somebody listens.
     public var isScanning: Bool { scan != nil }
 
+    public func isScanning(on adapter: BluetoothAddress) -> Bool { scan?.adapters.contains(adapter) == true }
+
     public var hasUsableAdapter: Bool { adapters.values.contains(where: \.isUsable) }
 
     /// Other programs' links over an adapter.
@@ -259,6 +280,11 @@ public struct RadioSchedule: Sendable {
     /// Bands that are shown as connected over an adapter and that nobody here uses.
     public func unusedLinks(on adapter: BluetoothAddress) -> [BluetoothAddress] {
         (adapters[adapter]?.connected ?? []).filter { bands[$0]?.phase == .idle }.sorted()
+    }
+
+    /// Links over an adapter, attempts included, but for those of one band.
+    public func otherLinks(on adapter: BluetoothAddress, besides band: BluetoothAddress) -> Int {
+        heldLinks(on: adapter).subtracting([band]).count
     }
 
     /// When time alone changes something; nil = never.
@@ -292,10 +318,12 @@ public struct RadioSchedule: Sendable {
     }
 
     /// Whatever is connected over it, and what is being connected.
-    func links(on adapter: BluetoothAddress) -> Int {
+    func links(on adapter: BluetoothAddress) -> Int { heldLinks(on: adapter).count }
+
+    private func heldLinks(on adapter: BluetoothAddress) -> Set<BluetoothAddress> {
         var held = adapters[adapter]?.connected ?? []
         for (band, turn) in bands where turn.phase.adapter == adapter { held.insert(band) }
-        return held.count
+        return held
     }
 
     func hasFreeSlot(_ adapter: BluetoothAddress, at now: MonotonicTime) -> Bool {

@@ -80,6 +80,8 @@ public struct RecoveryLadder: Equatable, Sendable {
     private var tries: [Remedy: Int] = [:]
     private var notBefore: [Remedy: MonotonicTime] = [:]
     private var workedAt: MonotonicTime?
+    /// Bands that gave data within the last sync interval, and when.
+    private var workedWith: [BluetoothAddress: MonotonicTime] = [:]
     /// Bands that could not be connected to since data last came, and when.
     private var unreached: [BluetoothAddress: MonotonicTime] = [:]
     /// When a remedy was tried because nothing was heard, and nothing was heard since.
@@ -97,7 +99,7 @@ public struct RecoveryLadder: Equatable, Sendable {
 
     /// Data came. The distance to the last strong remedy stays: an adapter that works for a moment after each is not
     /// switched off again at once.
-    public mutating func worked(at now: MonotonicTime) {
+    public mutating func worked(with band: BluetoothAddress? = nil, at now: MonotonicTime) {
         strikes = 0
         takenInARow = [:]
         tries = [:]
@@ -105,6 +107,8 @@ public struct RecoveryLadder: Equatable, Sendable {
         silenceTriedAt = nil
         staysOff = false
         workedAt = now
+        workedWith = workedWith.filter { now < $0.value + syncInterval }
+        if let band { workedWith[band] = now }
     }
 
     /// An advertisement came.
@@ -116,7 +120,7 @@ public struct RecoveryLadder: Equatable, Sendable {
     public mutating func isOn() { staysOff = false }
 
     /// - Parameters:
-    ///   - band: with which it was noticed, if it was one
+    ///   - band: with which it was noticed, if it was one; for a fault of the adapter, to which it could not be connected
     ///   - mayRestart: the configuration allows to restart bluetooth.service.
     /// - Returns: what to do now, and `tried` is to be called after it; nil = wait and see.
     public mutating func noticed(
@@ -128,12 +132,10 @@ public struct RecoveryLadder: Equatable, Sendable {
             // No strike: the next real trouble does not begin higher up because nobody was at home.
             guard silenceTriedAt == nil else { return nil }
         case .connectFailed:
-            let mayClimb = isOfSeveralBands(band, at: now)
-            let most = mayClimb ? Self.most : max(strikes, Remedy.dropLink.threshold)
-            strikes = min(strikes + symptom.weight, most)
-            guard mayClimb else {
-                return strikes >= Remedy.dropLink.threshold && use.hasUnusedLinks ? .dropLink : nil
-            }
+            guard isOfSeveralBands(band, at: now) else { return weak(symptom, use) }
+            strikes = min(strikes + symptom.weight, Self.most)
+        // Whatever BlueZ calls it: the adapter connects to others.
+        case .adapterFault where anotherWorks(than: band, at: now): return weak(symptom, use)
         case .staysOff:
             staysOff = true
             strikes = min(strikes + symptom.weight, Self.most)
@@ -185,6 +187,18 @@ public struct RecoveryLadder: Equatable, Sendable {
         if let band { unreached[band] = now }
         let works = workedAt.map { now < $0 + syncInterval } ?? false
         return unreached.count > 1 && !works
+    }
+
+    private func anotherWorks(than band: BluetoothAddress?, at now: MonotonicTime) -> Bool {
+        guard let band else { return false }
+        return workedWith.contains { $0.key != band && now < $0.value + syncInterval }
+    }
+
+    /// What says little of the radio brings nothing nearer than the mildest remedy.
+    private mutating func weak(_ symptom: RadioSymptom, _ use: RadioUse) -> Remedy? {
+        let enough = Remedy.dropLink.threshold
+        strikes = min(strikes + symptom.weight, max(strikes, enough))
+        return strikes >= enough && use.hasUnusedLinks && symptom.isHelped(by: .dropLink) ? .dropLink : nil
     }
 
     private static let most = 1_000_000

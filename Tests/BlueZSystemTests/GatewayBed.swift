@@ -122,11 +122,23 @@ final class GatewayBed: Sendable {
 
     /// The next calls of a method of the band's are answered with this error.
     func answer(_ method: String, _ error: String, times: UInt32) async throws {
+        try await answer("dev_F0_F1_F2_F3_F4_F0", "Simulator1", method, error, "", times)
+    }
+
+    /// The same for the adapter.
+    func answerAdapter(_ method: String, _ error: String, text: String = "", times: UInt32) async throws {
+        try await answer("adapter", "SimulatedAdapter1", method, error, text, times)
+    }
+
+    private func answer(
+        _ object: String, _ interface: String, _ method: String, _ error: String, _ text: String,
+        _ times: UInt32
+    ) async throws {
         let control = try await BusConnection.open(.address(bus.address))
         _ = try await control.call(
-            "org.bandferry.Simulator1", path: "/org/bandferry/simulator/dev_F0_F1_F2_F3_F4_F0",
-            interface: "org.bandferry.Simulator1", "Answer",
-            [.string(method), .string(error), .string(""), .uint32(times)], deadline: .seconds(10))
+            "org.bandferry.Simulator1", path: "/org/bandferry/simulator/" + object,
+            interface: "org.bandferry." + interface, "Answer",
+            [.string(method), .string(error), .string(text), .uint32(times)], deadline: .seconds(10))
         await control.close()
     }
 

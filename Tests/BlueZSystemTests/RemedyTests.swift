@@ -38,6 +38,35 @@ import Testing
         #expect(await bed.client.adapters().map(\.powered) == [true])
     }
 
+    @Test func anAdapterThatIsSlowToGoOffGoesOffAfterItWasGivenUp() async throws {
+        var timings = Self.short
+        timings.power = .milliseconds(300)
+        let bed = try await GatewayBed.start(timings: timings)
+        try await bed.simulator.slowPowerOff(.seconds(2))
+        #expect(await failure { try await bed.client.powerCycle(adapter) }?.kind == .inProgress)
+        #expect(await bed.client.adapters().map(\.powered) == [true])
+        // Busy all that time, so that nobody takes it for on.
+        #expect(await failure { try await bed.client.powerOn(adapter) }?.name == "org.bluez.Error.Busy")
+        try await bed.wait { _ in await bed.client.adapters().map(\.powered) == [false] }
+        try await bed.client.powerOn(adapter)
+        #expect(await bed.client.adapters().map(\.powered) == [true])
+    }
+
+    @Test func aBluetoothdThatHangsCarriesOutLater() async throws {
+        var timings = Self.short
+        timings.power = .milliseconds(300)
+        let bed = try await GatewayBed.start(timings: timings)
+        try await bed.simulator.slowPowerOff(.milliseconds(100))
+        try await bed.simulator.setHung(true)
+        #expect(await failure { try await bed.client.powerCycle(adapter) }?.kind == .deadline)
+        #expect(await failure { try await bed.client.powerOn(adapter) }?.kind == .deadline)
+        #expect(await bed.client.adapters().map(\.powered) == [true])
+        try await bed.simulator.setHung(false)
+        try await bed.wait { _ in await bed.client.adapters().map(\.powered) == [false] }
+        #expect(try await bed.simulator.powerCycles == 1)
+        try await bed.client.powerOn(adapter)
+    }
+
     @Test func anAdapterThatRfkillBlocksIsNamedSo() async throws {
         let bed = try await GatewayBed.start()
         try await bed.simulator.setBlocked(true)
@@ -89,10 +118,26 @@ import Testing
         let bed = try await GatewayBed.start()
         try await bed.simulator.stickDiscovery()
         #expect(await failure { try await bed.client.startDiscovery(on: adapter) }?.kind == .inProgress)
-        await bed.client.resetDiscovery(on: adapter)
+        try await bed.client.resetDiscovery(on: adapter)
         try await bed.client.powerCycle(adapter)
         try await bed.client.startDiscovery(on: adapter)
         try await bed.wait { _ in await bed.client.device(band) != nil }
+    }
+
+    @Test func discoveryThatCouldNotBeStoppedIsStoppedLater() async throws {
+        let bed = try await GatewayBed.start()
+        try await bed.client.startDiscovery(on: adapter)
+        try await bed.wait { _ in await bed.client.adapters().map(\.discovering) == [true] }
+        try await bed.answerAdapter("StopDiscovery", "org.bluez.Error.InProgress", times: 1)
+        #expect(await failure { try await bed.client.stopDiscovery(on: adapter) }?.kind == .inProgress)
+        #expect(await bed.client.adapters().map(\.discovering) == [true])
+        try await bed.client.stopDiscovery(on: adapter)
+        try await bed.wait { _ in await bed.client.adapters().map(\.discovering) == [false] }
+        // Another one ended it: that is as good.
+        try await bed.client.startDiscovery(on: adapter)
+        try await bed.answerAdapter(
+            "StopDiscovery", "org.bluez.Error.Failed", text: "No discovery started", times: 1)
+        try await bed.client.stopDiscovery(on: adapter)
     }
 
     @Test func anAdapterComesBackUnderAnotherName() async throws {

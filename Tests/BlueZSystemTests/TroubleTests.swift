@@ -80,7 +80,7 @@ import Testing
         let box = LostBox()
         let link = try await bed.connect { box.add($0) }
         // Or it would be found again.
-        await bed.client.stopDiscovery(on: simulatedAdapter)
+        try await bed.client.stopDiscovery(on: simulatedAdapter)
         #expect(await failure { try await link.readInfo() }?.kind == .gone)
         #expect(!link.isAlive)
         #expect(box.all.map(\.kind) == [.gone])

@@ -16,6 +16,15 @@ struct RadioTests {
         #expect(SyncOutcome(BlueZFailure(kind: kind, during: .connect), moved: false) == outcome)
     }
 
+    @Test func whatBlueZHasForgottenWasNotTried() {
+        #expect(SyncOutcome(.unseen, moved: false) == .forgotten)
+        // It was removed in the middle of an attempt.
+        let removed = BlueZFailure(
+            name: "org.freedesktop.DBus.Error.UnknownObject", text: "the device was removed", during: .connect
+        )
+        #expect(SyncOutcome(removed, moved: false) == .failed(moved: false))
+    }
+
     @Test func aBandThatEndsEachSessionForANewConnectionIsTriedLessOften() {
         #expect((0..<2).map { SyncOutcome.goingOn(fruitless: $0) } == [.again, .again])
         #expect((2..<5).allSatisfy { SyncOutcome.goingOn(fruitless: $0) == .failed(moved: false) })
@@ -40,7 +49,9 @@ struct RadioTests {
             ),
             (.deadline, .read, RadioSuspicion(symptom: nil, isAskedFirst: true)),
             (.transient, .connect, RadioSuspicion(symptom: .connectFailed)), (.transient, .read, nil),
-            (.adapterFault, .connect, RadioSuspicion(symptom: .adapterFault)), (.notPaired, .read, nil),
+            (.adapterFault, .connect, RadioSuspicion(symptom: .adapterFault)),
+            (.adapterFault, .read, RadioSuspicion(symptom: .adapterFault, isOfBand: false)),
+            (.notPaired, .read, nil),
         ] as [(BlueZFailureKind, BlueZOperation, RadioSuspicion?)])
     func whatAFailureSaysOfTheRadio(
         _ kind: BlueZFailureKind, _ operation: BlueZOperation, _ suspicion: RadioSuspicion?
@@ -51,6 +62,13 @@ struct RadioTests {
         // Where data came, the radio works.
         let moved = TurnEnd(outcome: .failed(moved: true), failure: failure, moved: true)
         #expect(moved.suspicion(isStillLinked: false) == nil)
+    }
+
+    @Test func anAdapterThatHoldsNoLinkAndRefusesOneIsAtFault() {
+        let end = TurnEnd(outcome: .noSlot, failure: BlueZFailure(kind: .tooManyLinks, during: .connect))
+        #expect(
+            end.suspicion(isStillLinked: false, otherLinks: 0) == RadioSuspicion(symptom: .adapterFault))
+        #expect(end.suspicion(isStillLinked: false, otherLinks: 1) == nil)
     }
 
     @Test func whoWasNotHeardSaysNothingOfTheRadio() {

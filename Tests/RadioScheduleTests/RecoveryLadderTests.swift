@@ -148,6 +148,31 @@ extension RecoveryLadder {
         }
     }
 
+    @Test func oneBandThatTheAdapterCanNotConnectToBesideOneThatWorksIsWeak() {
+        var ladder = newLadder()
+        for minute in Int64(0)..<1_440 {
+            if minute % 14 == 0 { ladder.worked(with: bandAddress(1), at: time(minute * 60)) }
+            #expect(ladder.take(.adapterFault, with: 0, at: time(minute * 60)) == nil)
+        }
+        #expect(ladder.strikes <= 3 && ladder.taken.isEmpty)
+        // The other one does not work any more.
+        let later = time(1_440 * 60 + 900)
+        #expect(ladder.take(.adapterFault, with: 0, at: later) == nil)
+        #expect(ladder.take(.adapterFault, with: 0, at: later) == .powerCycle)
+    }
+
+    @Test func aBandThatWorkedItselfExcusesNoFaultOfTheAdapter() {
+        var ladder = newLadder()
+        ladder.worked(with: bandAddress(0), at: time(0))
+        #expect(ladder.take(.adapterFault, with: 0, at: time(1)) == nil)
+        #expect(ladder.take(.adapterFault, with: 0, at: time(2)) == .powerCycle)
+        // Nor does another, where it was not a connection that failed.
+        var other = newLadder()
+        other.worked(with: bandAddress(1), at: time(0))
+        #expect(other.take(.adapterFault, at: time(1)) == nil)
+        #expect(other.take(.adapterFault, at: time(2)) == .powerCycle)
+    }
+
     @Test func anEmptyHouseRestartsNothing() {
         var ladder = newLadder()
         var taken: [Remedy] = []
@@ -203,13 +228,13 @@ extension RecoveryLadder {
 
     @Test func itIsPaidAsSoonAsTheAdapterIsThereAndOff() {
         var debts = PowerDebts()
-        #expect(debts.isEmpty && debts.due(among: [adapter], at: time(0)).isEmpty)
+        #expect(debts.isEmpty && debts.due(off: [adapter], at: time(0)).isEmpty)
         debts.incur(adapter, at: time(0))
         #expect(debts.owes(adapter))
-        #expect(debts.due(among: [], at: time(1)).isEmpty)
-        #expect(debts.due(among: [adapterAddress(1), adapter], at: time(1)) == [adapter])
+        #expect(debts.due(off: [], at: time(1)).isEmpty)
+        #expect(debts.due(off: [adapterAddress(1), adapter], at: time(1)) == [adapter])
         debts.settle(adapter)
-        #expect(debts.isEmpty && debts.due(among: [adapter], at: time(2)).isEmpty)
+        #expect(debts.isEmpty && debts.due(off: [adapter], at: time(2)).isEmpty)
     }
 
     @Test func itIsTriedForEverMoreAndMoreSeldomAndSaysWhenThatIsNotEnough() {
@@ -219,12 +244,12 @@ extension RecoveryLadder {
         var pauses: [Int64] = []
         var asks: [Bool] = []
         for _ in 0..<12 {
-            #expect(debts.due(among: [adapter], at: now) == [adapter])
+            #expect(debts.due(off: [adapter], at: now) == [adapter])
             asks.append(debts.failed(adapter, at: now))
             guard let next = debts.deadline(after: now) else { break }
             pauses.append((next.milliseconds - now.milliseconds) / 1_000)
             #expect(
-                debts.due(among: [adapter], at: MonotonicTime(milliseconds: next.milliseconds - 1)).isEmpty)
+                debts.due(off: [adapter], at: MonotonicTime(milliseconds: next.milliseconds - 1)).isEmpty)
             now = next
         }
         #expect(asks.prefix(4) == [false, false, true, true])
@@ -235,5 +260,39 @@ extension RecoveryLadder {
         debts.settle(adapter)
         let isOwed = debts.failed(adapter, at: now)
         #expect(isStillTooOften && !isOwed && debts.isEmpty)
+    }
+
+    @Test func anAdapterThatIsOnAndMayYetGoOffIsOwedOn() {
+        var debts = PowerDebts(patience: 10_000)
+        debts.incur(adapter, at: time(0))
+        #expect(debts.settled(among: [adapter]) == [adapter], "nothing was told to it yet")
+        debts.mayGoOff(adapter, at: time(0))
+        _ = debts.failed(adapter, at: time(20))
+        #expect(debts.settled(among: [adapter]).isEmpty)
+        #expect(debts.due(off: [], on: [adapter], at: time(29)).isEmpty)
+        #expect(debts.deadline(after: time(22)) == time(30))
+        #expect(debts.due(off: [], on: [adapter], at: time(30)) == [adapter])
+        // Busy: it is still at it.
+        _ = debts.failed(adapter, at: time(33))
+        #expect(debts.settled(among: [adapter]).isEmpty)
+        #expect(debts.due(off: [], on: [adapter], at: time(42)).isEmpty)
+        #expect(
+            debts.due(off: [adapter], at: time(42)) == [adapter],
+            "once it is off there is nothing to wait for")
+        debts.isCertainlyOn(adapter)
+        #expect(debts.settled(among: [adapter]) == [adapter])
+        #expect(debts.due(off: [], on: [adapter], at: time(99)).isEmpty)
+    }
+
+    @Test func onceItWasSeenOffThatItIsOnSettlesIt() {
+        var debts = PowerDebts(patience: 10_000)
+        debts.incur(adapter, at: time(0))
+        debts.mayGoOff(adapter, at: time(0))
+        debts.wasSeenOff(adapter)
+        #expect(debts.settled(among: [adapter]) == [adapter])
+        // Switched off once more: what was seen before says nothing of that.
+        debts.incur(adapter, at: time(5))
+        debts.mayGoOff(adapter, at: time(5))
+        #expect(debts.settled(among: [adapter]).isEmpty)
     }
 }

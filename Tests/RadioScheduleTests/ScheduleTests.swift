@@ -162,6 +162,55 @@ private func view(
         #expect(order.prefix(2) == [bandAddress(1), bandAddress(2)])
     }
 
+    @Test func whoWasForgottenBeforeItsAttemptKeepsItsPlaceAndItsPause() {
+        var schedule = given(bands: 2, links: 1)
+        var now: Int64 = 100
+        for _ in 0..<7 {
+            let actions = schedule.handle(
+                .seen(view(heard: [(0, a, -60), (1, a, -60)], at: now)), at: time(now))
+            // Both wait, and it is the turn of the same one again.
+            #expect(actions.contains(.connect(bandAddress(0), on: a)))
+            let next = schedule.handle(.ended(bandAddress(0), .forgotten, jitter: 0), at: time(now + 10))
+            #expect(schedule.pause(of: bandAddress(0)) == BandPause())
+            // Nobody waits for it meanwhile.
+            #expect(next == [.connect(bandAddress(1), on: a)])
+            _ = schedule.handle(.ended(bandAddress(1), .forgotten, jitter: 0), at: time(now + 20))
+            #expect(schedule.handle(.timePassed, at: time(now + 2_009)).isEmpty)
+            #expect(schedule.handle(.timePassed, at: time(now + 2_010)) == [.startScan(a)])
+            now += 2_100
+        }
+        _ = schedule.handle(.seen(view(heard: [(0, a, -60)], at: now)), at: time(now))
+        _ = schedule.handle(.ended(bandAddress(0), .forgotten, jitter: 0), at: time(now + 10))
+        #expect(schedule.pause(of: bandAddress(0)) == BandPause(failures: 1, pause: 1_000))
+    }
+
+    @Test func whatBlueZHasForgottenIsHeardAgainFirst() {
+        var schedule = given(bands: 2, links: 1)
+        _ = schedule.handle(.seen(view(heard: [(0, a, -60), (1, a, -60)], at: 100)), at: time(100))
+        _ = schedule.handle(.linked(bandAddress(0)), at: time(200))
+        let known = RadioView(
+            adapters: [
+                .init(address: a, isPowered: true, known: [bandAddress(0)])
+            ])
+        _ = schedule.handle(.seen(known), at: time(5_000))
+        #expect(
+            schedule.handle(.ended(bandAddress(0), .caughtUp, jitter: 0), at: time(6_000)) == [.startScan(a)])
+    }
+
+    @Test func anAdapterThatRefusesItsFirstLinkIsTriedLessAndLessOften() {
+        var schedule = given()
+        var now: Int64 = 0
+        for failures in 1...5 {
+            now += 400_000
+            _ = schedule.handle(.timePassed, at: time(now))
+            let actions = schedule.handle(.seen(view(heard: [(0, a, -60)], at: now)), at: time(now))
+            #expect(actions.contains(.connect(bandAddress(0), on: a)))
+            _ = schedule.handle(.ended(bandAddress(0), .noSlot, jitter: 0), at: time(now + 10))
+            #expect(
+                schedule.pause(of: bandAddress(0)) == BandPause(failures: failures, pause: 500 << failures))
+        }
+    }
+
     @Test func aLookThatIsCutShortGoesOnLater() {
         var schedule = given(bands: 2, syncInterval: 6_000)
         var now: Int64 = 0

@@ -21,9 +21,11 @@ class ManyBands(GatewayCase):
     def test_twenty_bands_on_five_slots(self):
         # A link breaks twice in three days' history, whatever a day holds.
         breaks = 10 / RECORDS
+        # A run of hours can bear BlueZ's real delays: bands that wait are forgotten as early, or as late, as they really are.
+        scale = "1" if RECORDS >= 20_000 else "20"
         stack = self.stack(
             bands=BANDS, gateway_options=["sync_interval = 900", f"max_links = {SLOTS}"],
-            band_options=["--records", str(RECORDS), "--seed", "5", "--time-scale", "20", "--slots", str(SLOTS),
+            band_options=["--records", str(RECORDS), "--seed", "5", "--time-scale", scale, "--slots", str(SLOTS),
                           "--rate", "200", "--faults", f"disconnect:{breaks:.6f},connectfails:0.1"])
         started = time.monotonic()
         stack.start()

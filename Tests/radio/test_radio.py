@@ -172,6 +172,57 @@ class Adapter(RadioCase):
         self.assertEqual(stack.daemon.stop(), 0)
         self.assertEqual(adapter_status(stack)["Powered"], 1)
 
+    def wait_until_it_was_off(self, stack):
+        # It may be on again before anybody looks.
+        stack.wait(lambda: adapter_status(stack)["PowerCycles"] > 0, "the adapter to go off", deadline=120, pause=0.3)
+
+    def test_one_that_goes_off_long_after_it_was_told_to_is_not_left_off(self):
+        # Longer than the daemon waits for it: what it says to switch it on meanwhile is refused.
+        stack = self.stack(bands=1)
+        stack.start_bus().start_server().start_sim()
+        control(stack, "adapter", "StickDiscovery", "boolean:true")
+        control(stack, "adapter", "SlowPowerOff", "uint32:20000")
+        stack.start_daemon()
+        self.wait_until_it_was_off(stack)
+        self.finish(stack)
+        self.assertIn("is on again", stack.daemon.text())
+
+    def test_one_that_a_hanging_bluetoothd_switches_off_when_it_wakes_is_not_left_off(self):
+        stack = self.started_in_mid_stream()
+        control(stack, "adapter", "SlowPowerOff", "uint32:500")
+        control(stack, "adapter", "Hang", "boolean:true")
+        stack.wait(lambda: "a remedy failed (remedy=power_cycle" in stack.daemon.text(), "it to be given up", deadline=300)
+        self.assertEqual(adapter_status(stack)["Powered"], 1)
+        control(stack, "adapter", "Hang", "boolean:false")
+        self.wait_until_it_was_off(stack)
+        self.finish(stack)
+        self.assertIn("is on again", stack.daemon.text())
+
+    def started_with_stops_refused(self, times):
+        """Each band is heard by a discovery that goes on, so that no look is due that would end it."""
+        stack = self.stack(bands=1, gateway_options=["sync_interval = 900"])
+        stack.start_bus().start_server().start_sim()
+        control(stack, "adapter", "Answer", "string:StopDiscovery", "string:org.bluez.Error.InProgress",
+                "string:Operation already in progress", f"uint32:{times}")
+        stack.start_daemon()
+        stack.wait(lambda: "discovery could not be stopped" in stack.daemon.text(), "a refusal", deadline=120, pause=0.3)
+        return stack
+
+    def finish_in_silence(self, stack):
+        stack.wait(lambda: adapter_status(stack)["Discovering"] == 0, "discovery to end", deadline=120, pause=0.3)
+        stack.wait(lambda: self.is_calm(stack), "the band to be synced", deadline=120, pause=0.3)
+        self.check_accounts(stack)
+
+    def test_discovery_that_can_not_be_stopped_at_once_is_stopped_soon(self):
+        stack = self.started_with_stops_refused(times=1)
+        self.finish_in_silence(stack)
+        self.assertEqual(remedies(stack), [])
+
+    def test_discovery_that_is_not_stopped_again_and_again_is_helped(self):
+        stack = self.started_with_stops_refused(times=1000)
+        self.finish_in_silence(stack)
+        self.assertIn("power_cycle", remedies(stack))
+
     def test_a_call_that_is_never_answered(self):
         stack = self.stack(bands=1, band_options=[
             "--records", "600", "--seed", "3", "--time-scale", "20", "--adapter-faults", "neveranswer:StartDiscovery@1"])
