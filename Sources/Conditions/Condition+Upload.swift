@@ -123,8 +123,9 @@ extension Condition {
         "server_lacks_samples", .error,
         "The server has {count} samples of this band fewer than it has confirmed: it may have been put back to an older backup.",
         fix:
-            "Run `bandferry reconcile`: it compares day by day and sends again what the server lacks. Not if they were erased there on "
-            + "purpose, or if the token or the url of [upload] are another account's now.")
+            "Run `bandferry reconcile`: it compares day by day, sends again what the server lacks, and lets the rest be. Not if they were "
+            + "erased there on purpose, or if the token or the url of [upload] are another account's now: then this stays until they are "
+            + "let go here, too (keep_days).")
     public static let outboxFailed = Condition(
         "outbox_failed", .error, "The upload could not use the database: {why}",
         fix: "See the store's own state; the upload goes on when the database can be used again.")

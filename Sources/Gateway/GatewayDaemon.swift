@@ -159,6 +159,8 @@ public actor GatewayDaemon {
             do {
                 let service = try await GatewayBusService.open(
                     settings.bus, commands: self, status: await status())
+                // Nobody would close it.
+                guard !isStopping else { return await service.close() }
                 busService = service
                 busProblem = problem(of: await service.takeName())
             } catch {

@@ -46,6 +46,8 @@ actor Radio {
     private var unstopped: [BluetoothAddress: (times: Int, next: MonotonicTime)] = [:]
     private var lastScanFailure: (failure: BlueZFailure, at: MonotonicTime)?
     private var loop: Task<Void, Never>?
+    /// Which adapters were left off, where that could not be read at the start.
+    private var learning: Task<Void, Never>?
     private(set) var isStopping = false
     private nonisolated let gate = WakeGate()
     nonisolated let board = Guarded(RadioBoard())
@@ -81,7 +83,7 @@ actor Radio {
     }
 
     func start() async {
-        if await !learnDebts() { Task { await learnDebtsLater() } }
+        if await !learnDebts() { learning = Task { await learnDebtsLater() } }
         guard loop == nil, !isStopping else { return }
         loop = Task { await run() }
     }
@@ -111,6 +113,7 @@ actor Radio {
     /// the radio, and an adapter that is switched off now may not be switched on again in time.
     func beginNothingMore() {
         isStopping = true
+        learning?.cancel()
         gate.signal()
     }
 

@@ -151,6 +151,7 @@ actor RunningGateway {
     private func keepAdoptedLater() async {
         while !isStopping, !Task.isCancelled {
             try? await Task.sleep(for: .seconds(5))
+            guard !isStopping else { return }
             if await keepAdopted() { return }
         }
     }

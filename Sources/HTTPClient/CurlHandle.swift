@@ -196,12 +196,16 @@ final class CurlHandle {
     private func readHeaders() -> [HTTPHeader] {
         var headers: [HTTPHeader] = []
         var last: UnsafeMutablePointer<curl_header>?
-        while headers.count < 64,
+        var others = 0
+        while headers.count < 128,
             let next = curl.functions.easy_nextheader(pointer, UInt32(CURLH_HEADER), -1, last)
         {
             last = next
             let name = String(cString: next.pointee.name)
-            guard HTTPResponse.keptHeaders.contains(name.lowercased()) else { continue }
+            if !HTTPResponse.neededHeaders.contains(name.lowercased()) {
+                guard others < 64 else { continue }
+                others += 1
+            }
             headers.append(HTTPHeader(name, String(cString: next.pointee.value)))
         }
         return headers

@@ -1,12 +1,12 @@
 /// A whole answer: one whose body was cut short is a failure instead.
 public struct HTTPResponse: Equatable, Sendable {
     public var status: Int
-    /// Lines of `keptHeaders`, as sent, at most 64.
+    /// Lines as sent: at most 64, and those of `neededHeaders` however many others come before them.
     public var headers: [HTTPHeader]
     public var body: [UInt8]
 
-    /// What somebody here asks for, in lower case: an answer may have any number of others.
-    static let keptHeaders: Set<String> = ["age", "date", "retry-after"]
+    /// What the upload decides by, in lower case.
+    static let neededHeaders: Set<String> = ["age", "date", "retry-after"]
 
     public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
         self.status = status

@@ -74,6 +74,18 @@ public struct DeviceState: Codable, Equatable, Sendable {
     }
 }
 
+extension DeviceState {
+    /// Keys of all types; nil when what is said can't be a count.
+    public var count: Int? {
+        counts.values.reduce(0 as Int?) { sum, count in
+            guard let sum, count >= 0, case let (next, isTooMany) = sum.addingReportingOverflow(count),
+                !isTooMany
+            else { return nil }
+            return next
+        }
+    }
+}
+
 /// The answer to `GET /v1/devices`.
 public struct DeviceList: Codable, Equatable, Sendable {
     public var devices: [DeviceState]

@@ -1,4 +1,5 @@
 import BandProfile
+import GatewayModel
 import SQLite
 
 /// Single numbers that belong to the database as a whole.
@@ -50,6 +51,19 @@ struct MetaTable {
 
     /// One key for each, ending in its address.
     private static let forgotten = "forgotten_"
+
+    // MARK: what a server lacks for good
+
+    /// So many samples of a device that the server confirmed are lacking there, and can't be sent again.
+    func read(letBe device: DeviceID) throws(SQLiteError) -> Int64? {
+        try read(key: Self.letBe + device.text)
+    }
+
+    func write(letBe device: DeviceID, _ count: Int64?) throws(SQLiteError) {
+        try write(key: Self.letBe + device.text, count)
+    }
+
+    private static let letBe = "let_be_"
 
     // MARK: Helpers
 

@@ -35,11 +35,28 @@ extension Outbox {
         }
     }
 
-    /// Samples stored here that the server has confirmed: it has at least as many of the device.
-    public func confirmedCount(of device: DeviceID) throws(StoreError) -> Int {
+    /// How many samples of the device fewer the server has than it has confirmed, by its own count `there`; 0 = none as far as is known.
+    /// What another gateway brought hides as many. What was let be is not counted: see `letBe`.
+    public func lacking(_ device: DeviceID, there: Int) throws(StoreError) -> Int {
         try storing("count what is confirmed", path) {
             guard let band = try BandTable(database: database).id(of: device) else { return 0 }
-            return try StatusQuery(database: database).confirmed(band: band)
+            let letBe = try MetaTable(database: database).read(letBe: device) ?? 0
+            let query = StatusQuery(database: database)
+            for isExact in [false, true] {
+                let lacking = try query.confirmed(band: band, exactly: isExact) - there - Int(clamping: letBe)
+                if lacking <= 0 || isExact { return max(0, lacking) }
+            }
+            return 0
+        }
+    }
+
+    /// So many more samples are lacking at the server for good: all that is here was compared, and what it lacks of that goes up again.
+    /// Below 0: so many of those that were let be are there after all.
+    public func letBe(_ count: Int, of device: DeviceID) throws(StoreError) {
+        try write("let be what the server lacks") { _ in
+            let meta = MetaTable(database: database)
+            let letBe = max(0, (try meta.read(letBe: device) ?? 0) + Int64(count))
+            try meta.write(letBe: device, letBe == 0 ? nil : letBe)
         }
     }
 

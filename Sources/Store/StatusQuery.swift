@@ -55,16 +55,27 @@ struct StatusQuery {
             """, band)
     }
 
-    /// Stored samples that the server has confirmed, and so has.
-    func confirmed(band: Int64) throws -> Int {
-        try count(
+    /// Samples that the server has confirmed, those included that were let go here since. Two of one record that was let go count as
+    /// one; of those that wait, two of one record count as one unless it is counted `exactly`.
+    func confirmed(band: Int64, exactly: Bool) throws -> Int {
+        let rings = "(SELECT id FROM rings WHERE band = ?1)"
+        let seqs = { (table: String) in
+            "(SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM \(table) WHERE ring IN \(rings))"
+        }
+        let rows = { (table: String) in
+            """
+            (SELECT count(*) FROM \(table) AS range JOIN samples ON key BETWEEN (range.ring << 40) + (range.first_seq << 8)
+                AND (range.ring << 40) + (range.last_seq << 8) + 255 WHERE range.ring IN \(rings))
+            """
+        }
+        let waiting = exactly ? rows : seqs
+        return try count(
             """
             SELECT (SELECT coalesce(sum(stored), 0) FROM rings WHERE band = ?1)
-                - (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM unconfirmed
-                    WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
-                - (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM held
-                    WHERE ring IN (SELECT id FROM rings WHERE band = ?1))
-                - (SELECT count(*) FROM quarantine WHERE key >> 40 IN (SELECT id FROM rings WHERE band = ?1))
+                + (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM pruned
+                    WHERE ring IN (SELECT id FROM rings WHERE band = ?1 AND rolled_back_at IS NULL))
+                - \(waiting("unconfirmed")) - \(waiting("held"))
+                - (SELECT count(*) FROM quarantine WHERE key >> 40 IN \(rings))
             """, band)
     }
 

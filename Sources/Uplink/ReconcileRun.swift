@@ -43,6 +43,8 @@ struct ReconcileRun {
     var phase = Phase.readState
     var report: ReconcileReport
     var counts: [String: Int] = [:]
+    /// So many samples fewer than it confirmed the server had then; nil = it can't be told.
+    var lacking: Int?
     var ranges: [DayRange] = []
     /// Named as missing here.
     var gaps: [RingID: [ClosedRange<UInt32>]] = [:]

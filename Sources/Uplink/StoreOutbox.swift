@@ -51,7 +51,9 @@ final class StoreOutbox: UploadOutbox {
 
     func markSent(_ gaps: [Gap], of device: DeviceID) throws { try outbox.markGapsSent(gaps, of: device) }
 
-    func confirmedCount(of device: DeviceID) throws -> Int { try outbox.confirmedCount(of: device) }
+    func lacking(_ device: DeviceID, there: Int) throws -> Int { try outbox.lacking(device, there: there) }
+
+    func letBe(_ count: Int, of device: DeviceID) throws { try outbox.letBe(count, of: device) }
 
     func hasSentGaps(of device: DeviceID) throws -> Bool { try outbox.hasSentGaps(device) }
 

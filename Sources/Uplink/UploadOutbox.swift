@@ -25,8 +25,10 @@ protocol UploadOutbox: SharingOutbox, PersonOutbox, CommandOutbox {
     /// Gaps that are new or changed since they were sent, by ring and falling seq, those behind `place` only.
     func unsentGaps(of device: DeviceID, behind place: GapPlace?, limit: Int) throws -> [UnsentRow]
     func markSent(_ gaps: [Gap], of device: DeviceID) throws
-    /// Samples that are stored here and that the server has confirmed.
-    func confirmedCount(of device: DeviceID) throws -> Int
+    /// See `Outbox.lacking`.
+    func lacking(_ device: DeviceID, there: Int) throws -> Int
+    /// See `Outbox.letBe`.
+    func letBe(_ count: Int, of device: DeviceID) throws
     func hasSentGaps(of device: DeviceID) throws -> Bool
     /// What the server has; see `Outbox.sendGapsAgain`.
     func sendGapsAgain(of device: DeviceID, besides theirs: [GapPlace: UInt32?]) throws -> Int

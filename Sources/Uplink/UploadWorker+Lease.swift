@@ -19,6 +19,8 @@ extension UploadWorker {
         var silentUntil: Duration?
         /// The server was reached and did not take the token: nothing that it said before counts until it says more.
         var isTokenRefused = false
+        /// Bands of which a session was told that.
+        var toldRefused: Set<DeviceID> = []
     }
 
     /// Bands that came or went since the last look are seen by then.
@@ -44,11 +46,11 @@ extension UploadWorker {
                 next = min(next, dueAt)
                 continue
             }
-            let wasRefused = commands.leases.isTokenRefused
-            let lease = try request(band, outbox, token: token).lease
-            // A session that began meanwhile observes, and one from before goes on as the owner.
-            if let lease, lease.isOurs != band.lease?.isOurs ?? false || (wasRefused && lease.isOurs) {
-                hooks.ownerChanged(band.device)
+            if let lease = try request(band, outbox, token: token).lease {
+                // A session that was told so observes, and one from before goes on as the owner.
+                let observes = commands.leases.toldRefused.remove(band.device) != nil
+                let isOther = lease.isOurs != band.lease?.isOurs ?? false
+                if isOther || (observes && lease.isOurs) { hooks.ownerChanged(band.device) }
             }
             return true
         }
@@ -78,8 +80,13 @@ extension UploadWorker {
         commands.leases.lookAt = .zero
         // The upload may have been told so meanwhile; then it is not asked again before long.
         if schedule.isTokenRefused { commands.leases.isTokenRefused = true }
-        if let reply = askedLease(of: device, until: until, now: now) { return .said(reply) }
-        return commands.leases.isTokenRefused ? .refused : .unanswered
+        if let reply = askedLease(of: device, until: until, now: now) {
+            commands.leases.toldRefused.remove(device)
+            return .said(reply)
+        }
+        guard commands.leases.isTokenRefused else { return .unanswered }
+        commands.leases.toldRefused.insert(device)
+        return .refused
     }
 
     /// Nil = the server could not be asked, or did not say it.
@@ -114,6 +121,7 @@ extension UploadWorker {
             if outcome == .answered { commands.leases.dueAt[device] = now + Self.lookInterval }
             return (nil, decision.isOutage)
         }
+        commands.leases.isTokenRefused = false
         if lease == .notKept {
             commands.leases.held[device] = nil
         } else if lease.isOurs {
@@ -146,7 +154,7 @@ extension UploadWorker {
         let outcome = commands.leases.schedule.ended(
             decision, device: device.text, schedule: &schedule, now: now, using: &random)
         if case .waitForCredentials = decision { commands.leases.isTokenRefused = true }
-        if outcome != .failed { commands.leases.isTokenRefused = false }
+        if outcome == .answered { commands.leases.isTokenRefused = false }
         if outcome == .refused { commands.leases.dueAt[device] = now + settings.intervals.refusedReport }
         if commands.leases.schedule.isForbidden, !wasForbidden { board.log(.leaseForbidden) }
         showLeases()

@@ -54,7 +54,7 @@ extension UploadWorker {
         do {
             let outbox = try openedOutbox()
             switch run.phase {
-            case .readState: try readCounts(of: run, token: token)
+            case .readState: try readCounts(of: run, outbox, token: token)
             case .readRanges: try readRanges(of: run, outbox, token: token)
             case .readFirst(let day, let older):
                 try readFirst(day, thenCount: older, of: run, token: token)
@@ -81,15 +81,20 @@ extension UploadWorker {
         commands.reconciliation?.answer.set(report)
         commands.reconciliation = nil
         showReconciling()
-        if problem == nil, report.isMarked {
-            // What the server lacks is not said to be confirmed any more.
-            notes[run.device]?.lacking = 0
-            schedule.reportTaken(.samples, device: run.device.text)
-        }
+        if problem == nil, report.isMarked, let lacking = run.lacking { settleLacking(lacking, after: run) }
         if report.missing > 0, report.isMarked {
             nextLook = min(nextLook, clock.monotonic + settings.intervals.merge)
         }
         return nil
+    }
+
+    /// - Parameter lacking: before anything was marked.
+    private func settleLacking(_ lacking: Int, after run: ReconcileRun) {
+        let left = lacking - run.report.missing
+        guard run.firstDay == nil else { return noteLacking(max(0, left), of: run.device) }
+        // All that is here was compared: the rest was let go, here or there.
+        guard (try? openedOutbox().letBe(left, of: run.device)) != nil else { return }
+        noteLacking(0, of: run.device)
     }
 
     private func showReconciling() {
@@ -103,11 +108,13 @@ extension UploadWorker {
 
     // MARK: what the server counts
 
-    private func readCounts(of run: ReconcileRun, token: String) throws {
+    private func readCounts(of run: ReconcileRun, _ outbox: any UploadOutbox, token: String) throws {
         let (decision, state) = StatusTable.decideState(
             server.deviceState(run.device, token: token), device: run.device.text, wallTime: wallTime)
         guard isAnswered(decision, of: run) else { return }
         commands.reconciliation?.counts = state?.counts ?? [:]
+        let there = state.map(\.count) ?? 0
+        commands.reconciliation?.lacking = try there.map { try outbox.lacking(run.device, there: $0) }
         commands.reconciliation?.phase = .readRanges
     }
 

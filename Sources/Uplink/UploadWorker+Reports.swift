@@ -25,12 +25,14 @@ extension UploadWorker {
         switch decision {
         case .taken:
             guard let state else { return }
-            try compareCounts(there: state.counts.values.reduce(0, +), of: device, outbox)
+            try compareCounts(state, of: device, outbox)
             try takeOver(state, of: device, outbox, onlyNews: !isFirst)
             stateIsKnown(ServerDeviceState(state), of: device, isFirst: isFirst)
         // A server that can't say what it has can still take samples.
         case .unknownDevice, .passOver:
-            if decision == .unknownDevice { try compareCounts(there: 0, of: device, outbox) }
+            if decision == .unknownDevice {
+                try compareCounts(DeviceState(deviceID: device.text), of: device, outbox)
+            }
             stateIsKnown(nil, of: device, isFirst: isFirst, isSaid: decision == .unknownDevice)
         case .settle, .halve, .quarantine, .sendIdentity, .waitForCredentials, .pause, .backOff, .stop:
             break
@@ -39,11 +41,15 @@ extension UploadWorker {
 
     /// A server that was put back to an older backup lacks what it confirmed. That is told, and only a person's `reconcile` sends it
     /// again: it may be another account's server, or one on which somebody had it erased.
-    private func compareCounts(there: Int, of device: DeviceID, _ outbox: any UploadOutbox) throws {
-        let lacking = max(0, try outbox.confirmedCount(of: device) - there)
-        notes[device]?.lacking = lacking
-        if lacking > 0 {
-            schedule.reportFailed(.samples, .serverLacks(count: lacking), device: device.text)
+    private func compareCounts(_ state: DeviceState, of device: DeviceID, _ outbox: any UploadOutbox) throws {
+        guard let there = state.count else { return }
+        noteLacking(try outbox.lacking(device, there: there), of: device)
+    }
+
+    func noteLacking(_ count: Int, of device: DeviceID) {
+        notes[device]?.lacking = count
+        if count > 0 {
+            schedule.reportStands(.samples, .serverLacks(count: count), device: device.text)
         } else {
             schedule.reportTaken(.samples, device: device.text)
         }

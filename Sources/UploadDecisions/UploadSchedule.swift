@@ -254,6 +254,11 @@ public struct UploadSchedule: Sendable {
         change(name) { $0.reportProblems[report] = .reportRefused(code: code) }
     }
 
+    /// Nothing failed now, and a person should know of it all the same.
+    public mutating func reportStands(_ report: Report, _ problem: UploadProblem, device name: String) {
+        change(name) { $0.reportProblems[report] = problem }
+    }
+
     /// They were not taken for a cause that may be everything's: that is over with any answer.
     public mutating func reportFailed(_ report: Report, _ problem: UploadProblem, device name: String) {
         change(name) { $0.reportProblems[report] = problem }

@@ -156,7 +156,7 @@ import Threading
     @Test func whatIsRemovedInTheMiddleOfACommitIsNotDone() async throws {
         let store = try await fixture.openWithBand()
         _ = try await store.commit(chunk(1...10), of: device, clock: reading())
-        powercut_stop_disk()
+        powercut_stop_disk(fixture.directory)
         let outcome = Task { [device] in
             await isStoreError(.moved) {
                 _ = try await store.commit(chunk(11...20), of: device, clock: reading())
@@ -165,7 +165,7 @@ import Threading
         // The commit waits for the disk by now; if not, it finds the file gone earlier.
         try? await Task.sleep(for: .milliseconds(100))
         unlink(fixture.databasePath)
-        powercut_resume_disk()
+        powercut_resume_disk(fixture.directory)
         #expect(await outcome.value)
         try await store.close()
     }

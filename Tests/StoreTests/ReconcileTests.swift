@@ -56,6 +56,37 @@ import Testing
         #expect(try outbox.storedDay(days[0] - 1, of: device).isEmpty)
     }
 
+    @Test func whatTheServerHasToHaveIsWhatItConfirmed() async throws {
+        #expect(try outbox.lacking(device, there: 0) == 0)
+        _ = try await store.commit(chunk(1...100), of: device, clock: reading())
+        #expect(try outbox.lacking(device, there: 0) == 0, "nothing is confirmed")
+        let batch = try #require(try outbox.nextBatch())
+        try outbox.quarantine([batch.items[4]], of: batch, code: "bad_time", message: "")
+        try outbox.quarantine([batch.items[6]], of: batch, code: "consent_missing", message: "", held: true)
+        try upload(1...50)
+        #expect(try outbox.lacking(device, there: 48) == 0 && outbox.lacking(device, there: 47) == 1)
+        #expect(try outbox.lacking(device, there: 90) == 0, "another gateway brought more")
+        try upload(51...100)
+        #expect(try outbox.lacking(device, there: 0) == 98)
+        // Marked, they are not said to be there any more.
+        try outbox.markUnconfirmed([11, 12], in: ring, of: device)
+        #expect(try outbox.lacking(device, there: 90) == 6)
+        try outbox.letBe(6, of: device)
+        #expect(try outbox.lacking(device, there: 90) == 0 && outbox.lacking(device, there: 89) == 1)
+        try outbox.letBe(-10, of: device)
+        #expect(try outbox.lacking(device, there: 90) == 6)
+    }
+
+    /// Read again after a roll-back, with other content: nothing of it is at the server.
+    @Test func twoSamplesOfOneRecordThatWaitAreNotLacking() async throws {
+        _ = try await store.commit(chunk([record(1)], through: 1), of: device, clock: reading())
+        _ = try await store.progress(of: device, info: info(1, 0))
+        _ = try await store.commit(
+            chunk([record(1, type: .steps)], through: 1), of: device, clock: reading())
+        #expect(try fixture.samples().count == 2)
+        #expect(try outbox.lacking(device, there: 0) == 0)
+    }
+
     @Test func whatTheServerLacksGoesUpAgainAndNothingElse() async throws {
         _ = try await store.commit(chunk(1...100), of: device, clock: reading())
         try upload(1...100)

@@ -64,8 +64,8 @@ final class StoreFixture {
         try FileManager.default.createDirectory(
             atPath: image.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700]
         )
-        powercut_stop_disk()
-        defer { powercut_resume_disk() }
+        powercut_stop_disk(directory)
+        defer { powercut_resume_disk(directory) }
         for suffix in ["", "-wal", ".made"]
         where FileManager.default.fileExists(atPath: databasePath + suffix) {
             try FileManager.default.copyItem(

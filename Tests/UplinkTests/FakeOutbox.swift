@@ -42,6 +42,9 @@ final class FakeOutbox: UploadOutbox, Sendable {
         var persons: [FakePerson] = []
         var record = UploadRecord()
         var errorsNoted = 0
+        /// Confirmed, and let go since.
+        var pruned = 0
+        var letBe = 0
         var leased: [LeasedBand] = []
         var openGaps: [ClosedRange<UInt32>] = []
         /// Whose ring has them.
@@ -138,9 +141,14 @@ final class FakeOutbox: UploadOutbox, Sendable {
         }
     }
 
-    func confirmedCount(of device: DeviceID) throws -> Int {
-        try read { $0.rows.count { $0.key.device == device && $0.value.state == .confirmed } }
+    func lacking(_ device: DeviceID, there: Int) throws -> Int {
+        try read { contents in
+            let confirmed = contents.rows.count { $0.key.device == device && $0.value.state == .confirmed }
+            return max(0, confirmed + contents.pruned - there - contents.letBe)
+        }
     }
+
+    func letBe(_ count: Int, of device: DeviceID) throws { try write { $0.letBe = max(0, $0.letBe + count) } }
 
     func hasSentGaps(of device: DeviceID) throws -> Bool {
         try read { $0.sentGaps[device]?.isEmpty == false }

@@ -278,6 +278,25 @@ import Testing
         #expect(lease(run)?.isOurs == false && run.owners.value == [deviceA])
     }
 
+    /// Both sessions observe, as they were told.
+    @Test func eachBandThatIsOwnedAfterARefusedTokenIsTold() {
+        let ours = BandLease(isOurs: true, holder: "gw_ours", until: Timestamp(milliseconds: 0))
+        let run = run(lease: ours)
+        run.outbox.add([sample(1, device: deviceB)])
+        run.outbox.contents.change {
+            $0.leased.append(LeasedBand(device: deviceB, isOwn: true, wasMet: true, lease: ours))
+        }
+        run.server.set(fault: { request, _ in
+            let isNew = request.headers.contains(HTTPHeader("Authorization", "Bearer new"))
+            return isNew ? nil : .success(ModelServer.error(APIFailure(.authenticationFailed, "")))
+        })
+        #expect(reply(run) == .refused && reply(run, deviceB) == .refused)
+        run.server.set(fault: nil)
+        run.directory.write("new\n", to: "token")
+        pass(200, run)
+        #expect(Set(run.owners.value) == [deviceA, deviceB] && run.owners.value.count == 2)
+    }
+
     @Test func aServerThatKeepsNoLeasesRefusesNoToken() {
         let run = run()
         run.server.set(fault: { request, _ in

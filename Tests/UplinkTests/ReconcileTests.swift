@@ -91,6 +91,54 @@ import UploadDecisions
         #expect(run.problem == nil)
     }
 
+    /// The last days alone are compared: the rest is still lacking.
+    @Test func aPartOfAComparisonLeavesWhatItDidNotCompareLacking() throws {
+        let run = uploaded()
+        lose([2, 3, Self.count - 1], of: run)
+        run.restart()
+        run.pass(.seconds(3 * 3600))
+        #expect(run.problem == "server_lacks_samples")
+        #expect(try reconciled(run, days: 1).missing == 1)
+        #expect(run.worker.notes[deviceA]?.lacking == 2)
+        #expect(try reconciled(run).missing == 2)
+        run.pass(.seconds(100))
+        #expect(run.problem == nil && run.worker.notes[deviceA]?.lacking == 0)
+    }
+
+    /// Let go here, and lost there: it is told once, and no comparison can bring it back.
+    @Test func whatIsNowhereIsLetBeByAComparisonOfEverything() throws {
+        let run = uploaded()
+        run.outbox.contents.change { $0.pruned = 40 }
+        run.restart()
+        run.pass(.seconds(3 * 3600))
+        #expect(run.problem == "server_lacks_samples")
+        #expect(try reconciled(run).missing == 0)
+        run.pass(.seconds(5 * 3600))
+        #expect(run.problem == nil)
+        lose([2], of: run)
+        run.pass(.seconds(3 * 3600))
+        #expect(run.problem == "server_lacks_samples", "what is lost later is told")
+    }
+
+    /// A count that is none says nothing, and breaks nothing.
+    @Test(arguments: [
+        #"{"heart_rate":9223372036854775807,"steps":1}"#, #"{"steps":-9223372036854775808}"#, #"{"steps":-1}"#,
+    ])
+    func countsThatAreNoneSayNothing(_ counts: String) throws {
+        let run = uploaded()
+        run.server.set(fault: { request, _ in
+            guard request.method == .get, request.url.hasSuffix(deviceA.text) else { return nil }
+            let text =
+                #"{"device_id":"\#(deviceA)","rings":[],"max_version":1,"first_recorded_at":null,"#
+                + #""last_recorded_at":null,"counts":\#(counts),"status":null}"#
+            return .success(HTTPResponse(status: 200, body: Array(text.utf8)))
+        })
+        run.restart()
+        run.pass(.seconds(3 * 3600))
+        #expect(run.problem == nil && run.log.contains("GET \(deviceA)"))
+        _ = try reconciled(run)
+    }
+
     @Test(arguments: [1000, 7])
     func whatTheServerLostIsNamedAndGoesUpAgainExactly(pageSize: Int) throws {
         let run = uploaded(pageSize: pageSize)

@@ -71,8 +71,30 @@ typedef struct pending {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pending *files;
-// Held by whoever changes the files on the disk, and while they are copied. Taken before `mutex`.
+// Held by whoever changes files on the disk. Taken before `mutex`.
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t resumed = PTHREAD_COND_INITIALIZER;
+
+typedef struct stop {
+    char *match;
+    struct stop *next;
+} stop;
+
+static stop *stops;
+
+static int is_stopped(const char *path) {
+    for (stop *each = stops; each; each = each->next)
+        if (path && strstr(path, each->match)) return 1;
+    return 0;
+}
+
+// Returns once the files with this name may be changed, with `disk` held.
+static void enter_disk(const char *path) {
+    pthread_mutex_lock(&disk);
+    while (is_stopped(path)) pthread_cond_wait(&resumed, &disk);
+}
+
+static void leave_disk(void) { pthread_mutex_unlock(&disk); }
 
 static block *find_block(pending *file, int64_t index) {
     for (block *each = file->blocks[index % BUCKETS]; each; each = each->next)
@@ -387,11 +409,11 @@ static int shim_write(sqlite3_file *handle, const void *from, int count, sqlite3
     int code = failing(self, WRITE);
     if (code) return code;
     if (!self->file) return self->real->pMethods->xWrite(self->real, from, count, offset);
-    pthread_mutex_lock(&disk);
+    enter_disk(self->path);
     pthread_mutex_lock(&mutex);
     int failed = hold_write(self->file, from, offset, count);
     pthread_mutex_unlock(&mutex);
-    pthread_mutex_unlock(&disk);
+    leave_disk();
     return failed ? SQLITE_IOERR_WRITE : SQLITE_OK;
 }
 
@@ -420,11 +442,11 @@ static int shim_sync(sqlite3_file *handle, int flags) {
         while (nanosleep(&delay, &delay) && errno == EINTR) {}
     }
     if (self->file) {
-        pthread_mutex_lock(&disk);
+        enter_disk(self->path);
         pthread_mutex_lock(&mutex);
         int failed = flush(self->file);
         pthread_mutex_unlock(&mutex);
-        pthread_mutex_unlock(&disk);
+        leave_disk();
         if (failed) return SQLITE_IOERR_FSYNC;
         // In a test the copy of the files is the disk: waiting for the real one would prove nothing.
         if (!is_preloaded) return SQLITE_OK;
@@ -558,7 +580,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *handle, in
 
 static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_directory) {
     (void)vfs;
-    pthread_mutex_lock(&disk);
+    enter_disk(path);
     pthread_mutex_lock(&mutex);
     int code = should_fail(path, DELETE);
     struct stat facts;
@@ -573,7 +595,7 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_directory) {
     }
     pthread_mutex_unlock(&mutex);
     if (code == SQLITE_OK) code = real_vfs->xDelete(real_vfs, path, sync_directory);
-    pthread_mutex_unlock(&disk);
+    leave_disk();
     return code;
 }
 
@@ -645,9 +667,28 @@ long powercut_disarm(void) {
     return calls;
 }
 
-void powercut_stop_disk(void) { pthread_mutex_lock(&disk); }
+void powercut_stop_disk(const char *match) {
+    stop *fresh = malloc(sizeof *fresh);
+    if (!fresh || !(fresh->match = strdup(match))) abort();
+    pthread_mutex_lock(&disk);
+    fresh->next = stops;
+    stops = fresh;
+    pthread_mutex_unlock(&disk);
+}
 
-void powercut_resume_disk(void) { pthread_mutex_unlock(&disk); }
+void powercut_resume_disk(const char *match) {
+    pthread_mutex_lock(&disk);
+    for (stop **link = &stops; *link; link = &(*link)->next) {
+        stop *each = *link;
+        if (strcmp(each->match, match)) continue;
+        *link = each->next;
+        free(each->match);
+        free(each);
+        break;
+    }
+    pthread_cond_broadcast(&resumed);
+    pthread_mutex_unlock(&disk);
+}
 
 void powercut_force_off(const char *match) {
     strncpy(off_match, match, sizeof off_match - 1);

@@ -23,10 +23,10 @@ void powercut_arm(const char *match, enum powercut_fault fault, long nth, int fo
 // Ends the fault. Returns how many calls were counted since `powercut_arm`.
 long powercut_disarm(void);
 
-// In between nothing on the disk changes: what a copy of several files needs that is to be one moment's. On one thread, with no
-// call into SQLite.
-void powercut_stop_disk(void);
-void powercut_resume_disk(void);
+// In between no file whose path contains `match` changes on the disk, and whoever would change one waits: what a copy of several
+// files needs that is to be one moment's.
+void powercut_stop_disk(const char *match);
+void powercut_resume_disk(const char *match);
 
 // Databases whose path contains `match` are from now on opened with `synchronous = OFF`, whatever is asked for, and
 // read back what was asked for.
