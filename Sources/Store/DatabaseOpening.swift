@@ -82,8 +82,8 @@ struct DatabaseOpening {
     }
 
     private func openChecked(now: Timestamp) throws(StoreError) -> Opened {
-        // Any connection makes one.
-        let hadLog = directory.hasLog
+        // Any connection makes an empty one; one that begins behind the database is never empty.
+        let hadLog = directory.logSize > 0
         try refuseForeign()
         let database = try storing("open the database", path) {
             let database = try Database(path: path, access: .readWrite, vfs: vfs)

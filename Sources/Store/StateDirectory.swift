@@ -277,7 +277,7 @@ struct StateDirectory {
     }
 
     var databaseSize: Int64 { size(of: databasePath) }
-    var logSize: Int64 { size(of: databasePath + "-wal") }
+    var logSize: Int64 { size(of: resolvedDatabasePath + "-wal") }
 
     // MARK: Helpers
 

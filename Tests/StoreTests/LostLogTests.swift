@@ -65,6 +65,8 @@ import Testing
         }
         _ = try await store.commit(chunk(ring == "known" ? 51...180 : 1...180), of: device, clock: reading())
         let image = try image(["", ".made"])
+        // As `bandferry status` does before the daemon starts: an empty log is there then.
+        _ = try StoreReader(directory: image.directory).status()
         let after = try open(image)
         #expect(after.hasLostLog && after.salvage == nil)
         #expect(try await after.gatewayProblem()?.code == "store_log_lost")

@@ -317,5 +317,6 @@ class LostLog(GatewayCase):
         stack.wait(lambda: stack.query(stack.store, "SELECT count(*) FROM gaps")[0][0] > 0, "the gap on the server",
                    pause=0.3)
         self.assertEqual({cause for _, cause, _ in self.gaps_on_server(stack)}, {"storage_lost"})
+        stack.wait(lambda: self.on_server(stack) == 120, "what the band still had", pause=0.3)
         stack.wait(lambda: self.is_calm(stack) and self.problems(stack) == ["store_log_lost"], "calm", pause=0.3)
         self.check_accounts(stack, allowed=["storage_lost"])
