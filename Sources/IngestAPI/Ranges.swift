@@ -22,6 +22,9 @@ public struct DayRange: Codable, Equatable, Sendable {
         case minSeq = "min_seq"
         case maxSeq = "max_seq"
     }
+
+    /// It counts one sample a seq at most. What is summed of others' numbers never overflows by that.
+    public var isPossible: Bool { minSeq <= maxSeq && (0...Int(maxSeq - minSeq) + 1).contains(count) }
 }
 
 /// The answer to `GET /v1/devices/{device_id}/ranges?by=day`.

@@ -28,7 +28,9 @@ public struct ExpiryJudge: Sendable {
         expired = Dictionary(
             uniqueKeysWithValues: APISampleType.allCases.map { type in
                 let shown = ranges.reduce(0) { $0 + ($1.type == type ? $1.count : 0) }
-                return (type, max(0, (counts[type.rawValue] ?? 0) - shown))
+                // Whatever the server says: no number of it may end the gateway.
+                let counted = max(0, min(counts[type.rawValue] ?? 0, 1 << 53))
+                return (type, max(0, counted - shown))
             })
     }
 

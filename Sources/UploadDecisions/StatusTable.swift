@@ -82,7 +82,11 @@ public enum StatusTable {
     public static func decideRanges(
         _ outcome: AttemptOutcome, wallTime: APITime
     ) -> (decision: UploadDecision, value: [DayRange]?) {
-        decideReading(outcome, wallTime: wallTime) { try? APIJSON.decode(RangeList.self, from: $0).ranges }
+        decideReading(outcome, wallTime: wallTime) { body in
+            (try? APIJSON.decode(RangeList.self, from: body).ranges).flatMap { ranges in
+                ranges.allSatisfy(\.isPossible) ? ranges : nil
+            }
+        }
     }
 
     /// Judges the answer to `GET /v1/persons/{person}`; taken without a record = nothing was put yet.

@@ -162,9 +162,8 @@ import Threading
                 _ = try await store.commit(chunk(11...20), of: device, clock: reading())
             }
         }
-        // The commit waits for the disk by now; if not, it finds the file gone earlier. No await: other tests wait for the disk, too,
-        // and may have all threads that tasks run on.
-        usleep(100_000)
+        // The commit waits for the disk by now; if not, it finds the file gone earlier.
+        try? await Task.sleep(for: .milliseconds(100))
         unlink(fixture.databasePath)
         powercut_resume_disk(fixture.directory)
         #expect(await outcome.value)

@@ -94,13 +94,15 @@ import UploadDecisions
     /// The last days alone are compared: the rest is still lacking.
     @Test func aPartOfAComparisonLeavesWhatItDidNotCompareLacking() throws {
         let run = uploaded()
-        lose([2, 3, Self.count - 1], of: run)
+        // Of the first day; the rest is as if let go.
+        lose([2, 3], of: run)
+        run.outbox.contents.change { $0.pruned = 5 }
         run.restart()
         run.pass(.seconds(3 * 3600))
-        #expect(run.problem == "server_lacks_samples")
-        #expect(try reconciled(run, days: 1).missing == 1)
-        #expect(run.worker.notes[deviceA]?.lacking == 2)
-        #expect(try reconciled(run).missing == 2)
+        #expect(run.worker.notes[deviceA]?.lacking == 7 && run.problem == "server_lacks_samples")
+        #expect(try reconciled(run, days: 2).missing == 2)
+        #expect(run.worker.notes[deviceA]?.lacking == 5)
+        #expect(try reconciled(run).missing == 0)
         run.pass(.seconds(100))
         #expect(run.problem == nil && run.worker.notes[deviceA]?.lacking == 0)
     }
@@ -120,9 +122,25 @@ import UploadDecisions
         #expect(run.problem == "server_lacks_samples", "what is lost later is told")
     }
 
+    @Test(arguments: [
+        #"{"count":9223372036854775807,"min_seq":1,"max_seq":2}"#, #"{"count":-1,"min_seq":1,"max_seq":2}"#,
+        #"{"count":1,"min_seq":2,"max_seq":1}"#,
+    ])
+    func rangesThatAreNoneAreNoAnswer(_ range: String) throws {
+        let run = uploaded()
+        run.server.set(fault: { request, _ in
+            guard request.url.hasSuffix("ranges?by=day") else { return nil }
+            let names = #""ring":"0000000f","type":"steps","day":"2026-10-27","#
+            let entry = "{" + names + range.dropFirst()
+            return .success(HTTPResponse(status: 200, body: Array(#"{"ranges":[\#(entry),\#(entry)]}"#.utf8)))
+        })
+        #expect(try reconciled(run).problem?.code == "not_this_api")
+    }
+
     /// A count that is none says nothing, and breaks nothing.
     @Test(arguments: [
-        #"{"heart_rate":9223372036854775807,"steps":1}"#, #"{"steps":-9223372036854775808}"#, #"{"steps":-1}"#,
+        #"{"heart_rate":9223372036854775807,"steps":1}"#, #"{"steps":-9223372036854775808}"#,
+        #"{"steps":-1}"#,
     ])
     func countsThatAreNoneSayNothing(_ counts: String) throws {
         let run = uploaded()
