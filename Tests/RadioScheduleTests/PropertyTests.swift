@@ -30,6 +30,23 @@ private let seeds: [UInt64] = {
         #expect(counters.scanMilliseconds < world.now / 4, "seed \(seed): \(counters)")
     }
 
+    /// 20 bands, 5 slots, sessions of half a minute, and a bluetoothd that forgets whom it does not hear for five seconds: whoever
+    /// waits is forgotten before its turn. Shown by what BlueZ knows, or only by attempts that end before they begin.
+    @Test(arguments: seeds, [true, false])
+    func bandsThatAreForgottenWhileTheyWaitAreServedInTurn(_ seed: UInt64, _ isShown: Bool) {
+        var world = RadioWorld(
+            bands: RadioWorld.alike(20, records: 4_800, fails: 0.1), adapters: [adapterAddress(0)], slots: 5,
+            seed: seed)
+        world.forgetsAfter = 5_000
+        world.showsWhatIsKnown = isShown
+        world.run(for: 1_200_000) { $0.bands.values.allSatisfy { $0.caughtUpAt != nil } }
+        let times = world.bands.values.compactMap(\.caughtUpAt).sorted()
+        #expect(times.count == 20, "seed \(seed): \(times)")
+        // Four rounds of five, and what listening takes between them.
+        #expect((times.last ?? .max) < 300_000, "seed \(seed): \(times)")
+        #expect(world.violations.isEmpty, "seed \(seed): \(world.violations.prefix(3))")
+    }
+
     /// Whatever is plugged, is switched off and on, comes and goes: no slot is overdrawn, no two attempts run, and in the end all are served.
     @Test(arguments: seeds) func aTurbulentDayEndsWithAllServed(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed &* 77)

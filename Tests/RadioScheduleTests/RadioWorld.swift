@@ -45,6 +45,12 @@ struct RadioWorld {
     /// Of these, those that are switched off.
     private(set) var off: Set<BluetoothAddress> = []
     var slots: Int
+    /// BlueZ forgets a band so long after it was heard, ms; nil = never. Whether it is seen that it did.
+    var forgetsAfter: Int64?
+    var showsWhatIsKnown = true
+    private var heardAt: [BluetoothAddress: Int64] = [:]
+    /// Attempts that begin with a band that BlueZ has forgotten.
+    private var unknown: Set<BluetoothAddress> = []
     var foreign: [BluetoothAddress: Set<BluetoothAddress>] = [:]
     var scanning: Set<BluetoothAddress> = []
     var work: [BluetoothAddress: Work] = [:]
@@ -94,11 +100,18 @@ struct RadioWorld {
             let own = work.filter { $0.value.adapter == adapter && !isConnecting($0.key) }.keys
             return RadioView.Adapter(
                 address: adapter, isPowered: isOn(adapter),
-                connected: isOn(adapter) ? Set(own).union(foreign[adapter] ?? []) : [])
+                connected: isOn(adapter) ? Set(own).union(foreign[adapter] ?? []) : [],
+                known: showsWhatIsKnown && forgetsAfter != nil
+                    ? Set(bands.keys.filter { work[$0] != nil || isKnown($0) }) : nil)
         }
         let seen = sightings
         sightings = []
         tell(.seen(RadioView(adapters: shown, sightings: seen)))
+    }
+
+    private func isKnown(_ band: BluetoothAddress) -> Bool {
+        guard let forgetsAfter else { return true }
+        return heardAt[band].map { now <= $0 + forgetsAfter } ?? false
     }
 
     private func isConnecting(_ band: BluetoothAddress) -> Bool {
@@ -111,6 +124,7 @@ struct RadioWorld {
         where band.isPresent && work[address] == nil && chance(0.2) {
             for adapter in scanning.sorted() {
                 guard let rssi = band.rssi[adapter], isOn(adapter), chance(0.8) else { continue }
+                heardAt[address] = now
                 sightings.append(
                     .init(band: address, adapter: adapter, rssi: rssi + Int(generator.next() % 5), at: time))
             }
@@ -123,6 +137,10 @@ struct RadioWorld {
             switch what {
             case .connecting(let adapter, let until, let succeeds):
                 guard until <= now else { continue }
+                guard unknown.remove(address) == nil else {
+                    end(address, .forgotten)
+                    continue
+                }
                 if let outcome = oddEnd(of: address) {
                     end(address, outcome)
                     continue
@@ -197,6 +215,11 @@ struct RadioWorld {
             if held >= slots { violations.append("\(now): \(held + 1) links on \(adapter)") }
             let fails = chance(bands[band]?.failsToConnect ?? 0)
             let isThere = bands[band]?.isPresent == true && bands[band]?.rssi[adapter] != nil
+            guard isKnown(band) else {
+                unknown.insert(band)
+                work[band] = .connecting(on: adapter, until: now, succeeds: false)
+                break
+            }
             work[band] = .connecting(
                 on: adapter, until: now + (isThere ? 300 + Int64(generator.next() % 1_500) : 25_000),
                 succeeds: isThere && !fails)
