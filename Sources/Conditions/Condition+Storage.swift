@@ -4,7 +4,7 @@ extension Condition {
         storeFull, storeReadOnly, storeCorrupt, storeNewerSchema, storeIO, storeBusy, storeLocked,
         storeMissing, storeMoved,
         storeDirectory, storeRefused, storeClosed, storeOther, storeLowSpace, storeOpening, storeSalvaged,
-        storeSalvagedInPart, storeSalvagedReadings, storeLogLost, diskSlow, diskVerySlow, spaceLow,
+        storeSalvagedInPart, storeSalvagedReadings, diskSlow, diskVerySlow, spaceLow,
         spaceGone, spaceBelowFloor,
     ]
 
@@ -78,14 +78,6 @@ extension Condition {
             + "and are asked for again. Second readings, which bands gave of a record with other content, may be lost as well: "
             + "how many can't be told, and the bands are asked again for what they still have.",
         fix: salvagedFix)
-
-    public static let storeLogLost = Condition(
-        "store_log_lost", .warning,
-        "The log of the database (gateway.db-wal) was missing at a start: what was stored last is lost.",
-        fix:
-            "Nothing has to be done for the data: what the bands and the server lack, too, is named in the gaps. Leave the files "
-            + "whose names begin with gateway.db together; a copy needs them all, or `.backup` (docs/moving-to-a-new-card.md)."
-    )
 
     public static let diskSlow = Condition(
         "disk_slow", .warning,

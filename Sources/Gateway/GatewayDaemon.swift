@@ -97,9 +97,6 @@ public actor GatewayDaemon {
         do {
             let store = try await opener.open(settings)
             if let salvage = store.salvage { report(salvage) }
-            if store.hasLostLog {
-                settings.log.error("the log of the database was missing: what was stored last is lost")
-            }
             let running = RunningGateway(
                 settings: settings, store: store, facts: try await hostClockFacts(store), meter: meter
             ) { [changes] in changes.signal() }

@@ -15,7 +15,5 @@ extension Database {
     }
 
     /// When this connection closes, and is the last one, the log is neither moved into the database nor removed.
-    public func keepLogAtClose(_ keeps: Bool) {
-        _ = bandferry_sqlite_keep_log_at_close(connection.handle, keeps ? 1 : 0)
-    }
+    public func keepLogAtClose() { _ = bandferry_sqlite_keep_log_at_close(connection.handle) }
 }

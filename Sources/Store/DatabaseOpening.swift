@@ -18,8 +18,6 @@ struct DatabaseOpening {
         var database: Database
         /// It was not closed cleanly, or not all of it could be looked at in time: the rest is checked while it is in use.
         var wantsCheck: Bool
-        /// Its log was lost, and with it what was stored last.
-        var hasLostLog = false
         /// It was damaged, and this was done about it.
         var salvage: SalvageReport?
     }
@@ -47,7 +45,7 @@ struct DatabaseOpening {
         }
         directory.removeSalvage()
         do {
-            return try openChecked(now: now)
+            return try openChecked()
         } catch {
             guard error.kind == .corrupt else { throw error }
             // Should the salvage be broken off, the next start goes on with it and checks nothing first.
@@ -61,7 +59,7 @@ struct DatabaseOpening {
                 error.message += "; nothing can be read of it, and it was set aside as \(name)"
                 throw error
             }
-            var opened = try openChecked(now: now)
+            var opened = try openChecked()
             opened.salvage = report
             return opened
         }
@@ -81,9 +79,7 @@ struct DatabaseOpening {
         }
     }
 
-    private func openChecked(now: Timestamp) throws(StoreError) -> Opened {
-        // Any connection makes an empty one; one that begins behind the database is never empty.
-        let hadLog = directory.logSize > 0
+    private func openChecked() throws(StoreError) -> Opened {
         try refuseForeign()
         let database = try storing("open the database", path) {
             let database = try Database(path: path, access: .readWrite, vfs: vfs)
@@ -92,11 +88,10 @@ struct DatabaseOpening {
             try Migrator(database: database).run()
             return database
         }
-        var opened = Opened(database: database, wantsCheck: false)
-        try check(&opened, hadLog: hadLog, now: now)
+        let wantsCheck = try check(database)
         try directory.rememberDatabase(of: try gatewayID(in: database))
         directory.forgetAwaited()
-        return opened
+        return Opened(database: database, wantsCheck: wantsCheck)
     }
 
     /// The connection of the check that goes on while the database is in use.
@@ -128,8 +123,6 @@ struct DatabaseOpening {
             try Migrator(database: database).requireCurrent()
             try configure(database, synchronous: "NORMAL", expecting: "1", cacheKilobytes: 256)
             database.disableAutomaticCheckpoints()
-            // The log is the store's, which knows when it may go.
-            database.keepLogAtClose(true)
             return database
         }
     }
@@ -171,12 +164,11 @@ struct DatabaseOpening {
         try database.execute("PRAGMA journal_size_limit = 8388608")
     }
 
-    /// Throws for damage. Says when more of it is to be looked at than there was time for.
-    private func check(_ opened: inout Opened, hadLog: Bool, now: Timestamp) throws(StoreError) {
-        let database = opened.database
-        (opened.wantsCheck, opened.hasLostLog) = try storing("check the database", path) {
-            let state = try MetaTable(database: database).read(.open) ?? 0
-            let unclean = state != 0
+    /// Throws for damage. True when more of it is to be looked at than there was time for.
+    private func check(_ database: Database) throws(StoreError) -> Bool {
+        try storing("check the database", path) {
+            let meta = MetaTable(database: database)
+            let unclean = try meta.read(.open) == 1
             let suspicion = directory.suspicion
             let result =
                 switch suspicion {
@@ -202,14 +194,11 @@ struct DatabaseOpening {
             }
             // Kept until the database was closed cleanly: if damage is met once more, no check is believed.
             if suspicion == .raised { directory.note(.checked) }
-            let hasLostLog = state == LogMark.begins && !hadLog
-            if hasLostLog { try LostLog(database: database).note(now: now) }
+            try meta.write(.open, 1)
             // A log that a failed sync may have broken on the medium, unseen as long as the kernel has it in memory,
             // is not built on. See `Engine.transaction`.
-            let mark = LogMark(database: database)
-            try mark.putInUse()
-            try mark.moveLog(.truncate)
-            return (unclean || result == .timeUp, hasLostLog)
+            try database.checkpoint(.truncate)
+            return unclean || result == .timeUp
         }
     }
 

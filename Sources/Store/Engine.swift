@@ -20,8 +20,6 @@ final class Engine {
     private var bandIDs: [DeviceID: Int64] = [:]
     /// The log was written and could not be synced: see `transaction`.
     private var logIsSuspect = false
-    /// The log was moved, and could not be marked anew.
-    private var markIsPending = false
 
     /// Pages in the log at which it is moved into the database: 4 MiB.
     private static let checkpointFrames = 1_000
@@ -51,7 +49,6 @@ final class Engine {
     func close() throws {
         try MetaTable(database: database).write(.open, 0)
         try database.checkpoint(.truncate)
-        database.keepLogAtClose(false)
     }
 
     /// After `.moved`. The log is moved into the file that it belongs to, whatever that is called now: of one whose log was
@@ -60,7 +57,7 @@ final class Engine {
     func partWithFiles(at now: Timestamp) throws {
         guard !files.isLogForeign() else {
             // Whoever writes there does so into the same database. It is left as it is.
-            database.keepLogAtClose(true)
+            database.keepLogAtClose()
             return
         }
         defer {
@@ -91,13 +88,7 @@ final class Engine {
             logIsSuspect = false
         }
         do {
-            let value = try database.transaction(.immediate, in: files) {
-                if markIsPending { try LogMark(database: database).putInUse() }
-                return try body()
-            }
-            if markIsPending { database.keepLogAtClose(false) }
-            markIsPending = false
-            return value
+            return try database.transaction(.immediate, in: files, body)
         } catch {
             writer.forget()
             if let error = error as? SQLiteError, error.code.primary == .ioError { logIsSuspect = true }
@@ -109,8 +100,7 @@ final class Engine {
 
     /// After a commit; see `Store.write`.
     func checkpoint() {
-        do { try LogMark(database: database).moveLog(.passive) } catch {
-            markIsPending = true
+        do { try database.checkpoint(.passive) } catch {
             if error.code.primary == .ioError { logIsSuspect = true }
         }
     }
@@ -159,7 +149,6 @@ final class Engine {
     func progress(band: Int64, info: RingInfo, ack: AckPolicy, now: Timestamp) throws -> RingProgress {
         let ring = try rings.findOrInsert(band: band, info.ring, now: now)
         try rings.note(info, ring: ring.id, now: now)
-        try LostLog(database: database).settle(ring: ring.id, oldest: info.oldestSeq)
         var predecessors: [RingProgress.Predecessor] = []
         for other in try rings.all(band: band) where other.id != ring.id {
             let isAsked = try writer.questions.all(ring: other.id).contains { $0.seqs.upperBound == .max }

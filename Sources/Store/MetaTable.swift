@@ -5,7 +5,7 @@ import SQLite
 /// Single numbers that belong to the database as a whole.
 struct MetaTable {
     enum Key: String {
-        /// Not 0 while a daemon has the database open: found at the next open, it tells of an unclean stop. See LogMark.
+        /// 1 while a daemon has the database open: found at the next open, it tells of an unclean stop.
         case open
         /// When the last health check wrote, ms.
         case health

@@ -96,16 +96,9 @@ struct StateDirectory {
     }
 
     var hasDatabase: Bool { access(databasePath, F_OK) == 0 }
-    var hasLog: Bool { access(resolvedDatabasePath + "-wal", F_OK) == 0 }
+    var hasLog: Bool { access(databasePath + "-wal", F_OK) == 0 }
     /// Only while a database is being made: from then on it has a write-ahead log.
     var hasJournal: Bool { access(databasePath + "-journal", F_OK) == 0 }
-
-    /// Where a link leads to: the log is there.
-    private var resolvedDatabasePath: String {
-        guard let resolved = realpath(databasePath, nil) else { return databasePath }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
 
     // MARK: Damaged databases
 
@@ -277,7 +270,7 @@ struct StateDirectory {
     }
 
     var databaseSize: Int64 { size(of: databasePath) }
-    var logSize: Int64 { size(of: resolvedDatabasePath + "-wal") }
+    var logSize: Int64 { size(of: databasePath + "-wal") }
 
     // MARK: Helpers
 

@@ -37,8 +37,6 @@ public actor Store {
     private static let checkRetry: Duration = .seconds(600)
     /// What was done about a damaged database when this one was opened.
     public nonisolated let salvage: SalvageReport?
-    /// The log of the database was lost before this one was opened: see `LostLog`.
-    public nonisolated let hasLostLog: Bool
     private var lastHealthWrite: ContinuousClock.Instant?
     private var isRevising = false
     /// Told when times, offsets or wearers of stored samples changed, which then have to go up.
@@ -48,7 +46,6 @@ public actor Store {
 
     private init(
         _ engine: sending Engine, directory: StateDirectory, limits: StoreLimits, salvage: SalvageReport?,
-        hasLostLog: Bool,
         measureSpace: @escaping @Sendable () -> SpaceJudge.Reading?,
         now: @escaping @Sendable () -> Timestamp
     ) {
@@ -60,7 +57,6 @@ public actor Store {
         space = SpaceJudge(floor: limits.freeSpaceFloor)
         self.measureSpace = measureSpace
         self.salvage = salvage
-        self.hasLostLog = hasLostLog
         self.now = now
     }
 
@@ -91,12 +87,11 @@ public actor Store {
         let opened = try opening.openStore(now: now())
         let wantsCheck = opened.wantsCheck
         let salvage = opened.salvage
-        let hasLostLog = opened.hasLostLog
         let engine = try storing("open the database", directory.databasePath) {
             try Engine(opened.database, zones: zones)
         }
         let store = Store(
-            engine, directory: directory, limits: limits, salvage: salvage, hasLostLog: hasLostLog,
+            engine, directory: directory, limits: limits, salvage: salvage,
             measureSpace: measuresSpace ?? {
                 directory.freeSpace.map { SpaceJudge.Reading(free: $0, log: directory.logSize) }
             }, now: now)

@@ -297,26 +297,3 @@ class Moved(GatewayCase):
         stack.start_server().start_daemon()
         self.wait_until_calm(stack)
         self.check_accounts(stack)
-
-
-class LostLog(GatewayCase):
-    def test_what_was_acked_and_lost_with_the_log_is_named(self):
-        stack = self.stack(bands=1, band_options=["--records", "100", "--seed", "3", "--time-scale", "20"])
-        stack.start()
-        # It owns the band, and goes on while the server is away.
-        self.wait_until_calm(stack)
-        stack.server.stop()
-        self.record(stack)
-        stack.wait(lambda: any(ack["seq"] >= 400 for ack in stack.acks()), "acks of what never went up", pause=0.3)
-        stack.daemon.kill()
-        for path in stack.state.glob("gateway.db-*"):
-            path.unlink()
-        stack.start_server().start_daemon()
-        self.wait_for_problem(stack, "store_log_lost")
-        self.record(stack, 20)
-        stack.wait(lambda: stack.query(stack.store, "SELECT count(*) FROM gaps")[0][0] > 0, "the gap on the server",
-                   pause=0.3)
-        self.assertEqual({cause for _, cause, _ in self.gaps_on_server(stack)}, {"storage_lost"})
-        stack.wait(lambda: self.on_server(stack) == 120, "what the band still had", pause=0.3)
-        stack.wait(lambda: self.is_calm(stack) and self.problems(stack) == ["store_log_lost"], "calm", pause=0.3)
-        self.check_accounts(stack, allowed=["storage_lost"])
