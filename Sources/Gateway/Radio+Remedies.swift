@@ -18,8 +18,8 @@ extension Radio {
         restartProblem = nil
     }
 
-    /// bluetoothd is there and does not list its objects.
-    func serviceIsSilent() async { await noticed(.serviceSilent, on: nil) }
+    /// bluetoothd is there and does not list its objects. What is done about it takes long: whoever tells of it has more to tell.
+    func serviceIsSilent() { Task { await noticed(.serviceSilent, on: nil) } }
 
     func judge(
         _ end: TurnEnd, of band: BluetoothAddress, on adapter: BluetoothAddress, otherLinks: Int
