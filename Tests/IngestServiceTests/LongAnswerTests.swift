@@ -141,7 +141,10 @@ private final class Turns {
         // Once it is written, one counts as what it is, not as what it might have been.
         var slow: [ServerResponse] = []
         for _ in 0..<3 { slow.append(try await page(100, "a")) }
-        #expect(slow.allSatisfy { (50 * LongAnswers.rowBytes..<60 * LongAnswers.rowBytes).contains($0.body.count) })
+        #expect(
+            slow.allSatisfy {
+                (50 * LongAnswers.rowBytes..<60 * LongAnswers.rowBytes).contains($0.body.count)
+            })
         for _ in 0..<3 { await #expect(throws: LongAnswers.Overload.self) { _ = try await page(100, "a") } }
         #expect(reads.withLock { $0 } == 3)
         // What is short, lists and other accounts have their own.
