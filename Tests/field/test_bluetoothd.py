@@ -44,8 +44,8 @@ class Restarts(FieldCase):
         stack.sim.kill()
         (stack.directory / "bus").unlink()
         stack.start_bus().start_sim()
-        self.comes_through(stack)
         self.is_reached_over_the_bus(stack)
+        self.comes_through(stack)
 
     def test_the_message_bus_answers_nothing_while_the_gateway_starts(self):
         stack = self.line()
@@ -55,8 +55,8 @@ class Restarts(FieldCase):
         # As long as a first call waits for its answer, twice: for org.bandferry and for BlueZ.
         stack.wait(lambda: "Bluetooth can't be reached" in stack.daemon.text(), "the bus to be given up", pause=0.3)
         stack.bus.popen.send_signal(signal.SIGCONT)
-        self.comes_through(stack)
         self.is_reached_over_the_bus(stack)
+        self.comes_through(stack)
 
     def is_reached_over_the_bus(self, stack):
         stack.wait(
