@@ -19,7 +19,7 @@ start_band_on_the_air() {
 
 all_is_uploaded() {
     sleep 4 # Looking costs more than syncing here.
-    bandferry --json status >/run/status.json && "$python" "$vmlib/check_gateway.py" calm /run/status.json
+    gateway --json status >/run/status.json && "$python" "$vmlib/check_gateway.py" calm /run/status.json
 }
 
 [ -z "${EXCHANGE_MTU:-}" ] || configure_bluetoothd GATT ExchangeMTU "$EXCHANGE_MTU"
@@ -41,7 +41,7 @@ need "the gateway, as its own user under its own bus policy" start_gateway "$bui
 need "every history is in and up" wait_for 300 all_is_uploaded
 cp /run/gateway.strace /run/gateway.strace.done
 "$python" "$vmlib/att_writes.py" /run/air.btsnoop >/run/writes.jsonl
-bandferry status
+gateway status
 check "the gateway stops" stop_gateway
 stop_ingest_server
 pkill -x bandsim && wait_for 20 sh -c '! pgrep -x bandsim'

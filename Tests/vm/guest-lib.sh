@@ -204,12 +204,12 @@ CONF
     install -m 0755 "$1/bandferryd" "$1/bandferry" /usr/local/bin/
     setpriv --reuid bandferry --regid bandferry --clear-groups "${@:4}" \
         /usr/local/bin/bandferryd --config /run/bandferry.conf >/run/gateway.log 2>&1 &
-    wait_for 60 bandferry status
+    wait_for 60 gateway status
 }
 
 stop_gateway() { kill "$(pgrep -x bandferryd)" && wait_for 30 sh -c '! pgrep -x bandferryd'; }
 
 stop_ingest_server() { pkill -x bandferry-inges && wait_for 20 sh -c '! pgrep -x bandferry-inges'; }
 
-# bandferry COMMAND...: asks the gateway that start_gateway started.
-bandferry() { /usr/local/bin/bandferry --config /run/bandferry.conf "$@"; }
+# gateway COMMAND...: the command line of the gateway that start_gateway started.
+gateway() { /usr/local/bin/bandferry --config /run/bandferry.conf "$@"; }

@@ -27,7 +27,7 @@ pull_out() {
 # says EXPRESSION: of `bandferry --json status`, with plain and encrypted for the two bands, and codes for all codes told.
 says() {
     sleep 2 # Looking costs more than syncing here.
-    bandferry --json status >/run/status.json && /usr/bin/python3 - "$1" "$plain" "$encrypted" <<'PY'
+    gateway --json status >/run/status.json && /usr/bin/python3 - "$1" "$plain" "$encrypted" <<'PY'
 import json, sys
 status = json.load(open("/run/status.json"))
 plain, encrypted = ([band for band in status["bands"] if band["address"] == address][0] for address in sys.argv[2:4])
@@ -46,7 +46,7 @@ all_is_in() { says 'is_in(plain, "plain") and is_in(encrypted, "encrypted")'; }
 
 # doctor_says TEXT: the fix as it stands.
 doctor_says() {
-    bandferry doctor >/run/doctor.txt 2>&1
+    gateway doctor >/run/doctor.txt 2>&1
     grep -qF "$1" /run/doctor.txt || { cat /run/doctor.txt; return 1; }
 }
 
