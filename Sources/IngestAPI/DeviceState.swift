@@ -75,13 +75,12 @@ public struct DeviceState: Codable, Equatable, Sendable {
 }
 
 extension DeviceState {
-    /// Keys of all types; nil when what is said can't be a count.
+    /// Keys of all types; nil when what is said can't be a count. So bounded that no reckoning with it overflows.
     public var count: Int? {
-        counts.values.reduce(0 as Int?) { sum, count in
-            guard let sum, count >= 0, case let (next, isTooMany) = sum.addingReportingOverflow(count),
-                !isTooMany
-            else { return nil }
-            return next
+        let most = 1 << 53
+        return counts.values.reduce(0 as Int?) { sum, count in
+            guard let sum, (0...most - sum).contains(count) else { return nil }
+            return sum + count
         }
     }
 }

@@ -140,7 +140,7 @@ import UploadDecisions
     /// A count that is none says nothing, and breaks nothing.
     @Test(arguments: [
         #"{"heart_rate":9223372036854775807,"steps":1}"#, #"{"steps":-9223372036854775808}"#,
-        #"{"steps":-1}"#,
+        #"{"steps":-1}"#, #"{"steps":9223372036854775807}"#,
     ])
     func countsThatAreNoneSayNothing(_ counts: String) throws {
         let run = uploaded()
@@ -151,6 +151,7 @@ import UploadDecisions
                 + #""last_recorded_at":null,"counts":\#(counts),"status":null}"#
             return .success(HTTPResponse(status: 200, body: Array(text.utf8)))
         })
+        run.outbox.contents.change { $0.letBe = 6_000 }
         run.restart()
         run.pass(.seconds(3 * 3600))
         #expect(run.problem == nil && run.log.contains("GET \(deviceA)"))
