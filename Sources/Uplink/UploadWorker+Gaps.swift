@@ -56,9 +56,12 @@ extension UploadWorker {
     private func checkLedger(
         of device: DeviceID, _ outbox: any UploadOutbox, token: String, now: Duration
     ) throws -> Bool {
-        guard notes[device]?.isLedgerChecked == false, reports.isDue(.causes, of: device.text, now: now),
-            try outbox.hasSentGaps(of: device)
+        guard notes[device]?.isLedgerChecked == false, reports.isDue(.causes, of: device.text, now: now)
         else { return false }
+        guard try outbox.hasSentGaps(of: device) else {
+            notes[device]?.isLedgerChecked = true
+            return false
+        }
         switch readLedger(of: device, token: token, now: now) {
         case .shown(let ledger):
             let places = ledger.compactMap { key, gap in GapPlace(key).map { ($0, gap.lastSeq) } }
