@@ -13,7 +13,7 @@ public final class StateDirectoryLock: Sendable {
 
     /// Given back by its word: a program that is just being started has a copy of every descriptor until it runs.
     deinit {
-        flock(descriptor, LOCK_UN)
+        _ = linux_unlock_file(descriptor)
         close(descriptor)
     }
 
@@ -23,9 +23,11 @@ public final class StateDirectoryLock: Sendable {
         let path = directory + "/lock"
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("open the lock file", path, .directory) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard linux_lock_file(descriptor) == 0 else {
             defer { close(descriptor) }
-            guard errno == EWOULDBLOCK else { throw failure("lock the state directory", path, .io) }
+            guard errno == EAGAIN || errno == EACCES else {
+                throw failure("lock the state directory", path, .io)
+            }
             let owner = holder(of: descriptor).map { ", process \($0)," } ?? ""
             throw StoreError(
                 kind: .locked, operation: "lock the state directory", path: directory,
@@ -37,13 +39,13 @@ public final class StateDirectoryLock: Sendable {
         return StateDirectoryLock(descriptor)
     }
 
-    /// True while a process holds the lock. For the command line: is a daemon running here?
+    /// True while a process holds the lock. For the command line: is a daemon running here? Takes no lock itself, so a
+    /// daemon that starts at this moment is not refused.
     public static func isHeld(directory: String) -> Bool {
         let descriptor = open(directory + "/lock", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return false }
-        return errno == EWOULDBLOCK
+        return linux_is_file_locked(descriptor)
     }
 
     private static func holder(of descriptor: Int32) -> Int32? {

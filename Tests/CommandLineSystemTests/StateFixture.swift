@@ -44,16 +44,6 @@ final class StateFixture: Sendable {
     func keep(
         _ records: [HistoryRecord], readAt: UInt32, then body: (Store) async throws -> Void = { _ in }
     ) async throws {
-        try await write(records, readAt: readAt, then: body)
-        // A child that another test forked meanwhile shares the lock until it runs its own program.
-        for _ in 0..<500 where StateDirectoryLock.isHeld(directory: state) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-    }
-
-    private func write(
-        _ records: [HistoryRecord], readAt: UInt32, then body: (Store) async throws -> Void
-    ) async throws {
         let lock = try StateDirectoryLock.acquire(directory: state)
         let store = try Store.open(directory: state, now: { Timestamp(milliseconds: 1_793_100_000_000) })
         try await store.adopt(

@@ -60,6 +60,20 @@ import Testing
         _ = try StateDirectoryLock.acquire(directory: fixture.directory)
     }
 
+    @Test func whoAsksIsNotInTheWayOfADaemon() async throws {
+        let directory = fixture.directory
+        _ = try StateDirectoryLock.acquire(directory: directory)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    while !Task.isCancelled { _ = StateDirectoryLock.isHeld(directory: directory) }
+                }
+            }
+            for _ in 0..<3000 { _ = try StateDirectoryLock.acquire(directory: directory) }
+            group.cancelAll()
+        }
+    }
+
     @Test func aNewerSchemaIsRefusedAndNotAltered() async throws {
         try await makeClosedDatabase()
         do {

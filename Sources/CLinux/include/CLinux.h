@@ -3,9 +3,9 @@
 // No _GNU_SOURCE here: it changes fd_set, and the two modules' definitions of it must agree. A GNU-only call is
 // declared below by hand instead.
 #pragma once
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -48,3 +48,22 @@ int linux_listen_to_signals(const int *numbers, int count);
 
 // Before the threads that allocate; mallopt(3). False when malloc will not have it.
 static inline _Bool linux_limit_malloc_arenas(int count) { return mallopt(M_ARENA_MAX, count) == 1; }
+
+// An exclusive lock on a whole open file, held until it is given back or the last copy of the descriptor is closed:
+// F_OFD_SETLK of fcntl(2), which glibc shows to GNU sources only. 0, or -1 with errno (EAGAIN: another has it).
+static inline int linux_lock_file(int descriptor) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(descriptor, 37, &lock);
+}
+
+// Gives it back, for all copies of the descriptor.
+static inline int linux_unlock_file(int descriptor) {
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    return fcntl(descriptor, 37, &lock);
+}
+
+// Whether another open file has that lock; F_OFD_GETLK. It asks only: a lock taken to try would be in another's way.
+static inline _Bool linux_is_file_locked(int descriptor) {
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    return fcntl(descriptor, 36, &lock) == 0 && lock.l_type != F_UNLCK;
+}
